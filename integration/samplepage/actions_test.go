@@ -2,6 +2,7 @@ package samplepage
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
@@ -64,19 +65,26 @@ func TestRefusal_StaysBesideOneOfTheSameTitle(t *testing.T) {
 	w.here.AwaitGone(".notice.bad")
 }
 
-// A change or a deletion whose answer was lost is asked for again with its key, and is nobody
-// else's work.
+// What is made, changed or deleted, and whose answer was lost, is asked for again with its key, and
+// is nobody else's work. Every other request has a key of its own.
 func TestWrite_AnswerLost(t *testing.T) {
 	a := alone(t)
-	w := bench(t, a, a, "a", "b")
+	w := bench(t, a, nil, "a", "b")
 	w.here.meddle(`async (fetch, path, options) => {
 		const answer = await fetch(path, options);
-		if (!["PATCH", "DELETE"].includes(options.method)) return answer;
+		if (!["POST", "PATCH", "DELETE"].includes(options.method)) return answer;
 		const key = options.headers["Idempotency-Key"], seen = (globalThis.keys ??= []).includes(key);
 		keys.push(key);
 		if (!seen) throw new TypeError("lost");
 		return answer;
 	}`)
+	w.here.choose(w.ids["a"])
+	w.here.Click("#new-suite")
+	w.here.answer("once")
+	w.here.refused("No answer came")
+	w.here.card("Try again")
+	w.here.AwaitText("#detail h1", "once")
+	w.here.AwaitGone(".notice.bad")
 	w.here.choose(w.ids["a"])
 	w.here.do("rename")
 	w.here.answer("mine")
@@ -92,7 +100,8 @@ func TestWrite_AnswerLost(t *testing.T) {
 	w.here.card("Try again")
 	w.here.AwaitText(".notice.good", "“b” is in the recycle bin.")
 	w.here.AwaitGone(".notice.bad")
-	if keys := chromium.Eval[[]string](w.here.Tab, "keys"); len(keys) != 4 || keys[0] == "" || keys[0] != keys[1] || keys[2] != keys[3] || keys[1] == keys[2] {
+	keys := chromium.Eval[[]string](w.here.Tab, "keys")
+	if len(keys) != 6 || keys[0] != keys[1] || keys[2] != keys[3] || keys[4] != keys[5] || len(slices.Compact(keys)) != 3 || keys[0] == "" {
 		t.Errorf("the keys are %q", keys)
 	}
 }
@@ -122,7 +131,7 @@ func TestWrite_TriedAgainFromAnotherPlan(t *testing.T) {
 // A window whose lock has ended early, and been followed by somebody else's, says so at once.
 func TestEditLock_FollowedByAnother(t *testing.T) {
 	a := alone(t)
-	w := bench(t, a, a, "a")
+	w := bench(t, a, nil, "a")
 	lock := fmt.Sprintf("/api/suites/%d/lock", w.ids["a"])
 	w.here.choose(w.ids["a"])
 	w.here.overhear()

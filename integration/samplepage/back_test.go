@@ -17,7 +17,7 @@ func (w window) back() {
 // was typed at length stays.
 func TestBack_ClosesWhatIsOpen(t *testing.T) {
 	a := alone(t)
-	w := bench(t, a, a, "a", "b")
+	w := bench(t, a, nil, "a", "b")
 	one := w.here
 	one.Resize(chromium.PhoneWidth, chromium.PhoneHeight)
 	one.choose(w.ids["a"])

@@ -56,7 +56,7 @@ func TestCasesAreWritten(t *testing.T) {
 // and no slip of a key or of the pointer ends it.
 func TestDraft_survivesWhatOthersChange(t *testing.T) {
 	a := alone(t)
-	w := bench(t, a, a, "a", "b")
+	w := bench(t, a, nil, "a", "b")
 	w.here.choose(w.ids["a"])
 	w.here.Fill(".add input", "draft")
 	w.here.Press(chromium.KeyEnter)

@@ -54,7 +54,7 @@ func TestDraft_RefusedAndTypedOn(t *testing.T) {
 		},
 	} {
 		t.Run(again, func(t *testing.T) {
-			w := bench(t, a.in(t), a.in(t), "a")
+			w := bench(t, a.in(t), nil, "a")
 			w.draft()
 			w.here.fails(false, lockedAnswer)
 			w.here.Fill("textarea", "half")
@@ -105,7 +105,7 @@ func TestDraft_TypedOnWhileItIsSaved(t *testing.T) {
 // what was typed since: its own answer is asked for first.
 func TestDraft_AnswerLost(t *testing.T) {
 	a := alone(t)
-	w := bench(t, a, a, "a")
+	w := bench(t, a, nil, "a")
 	w.draft()
 	w.here.fails(true, `(globalThis.sent ??= []).push(options.headers["Idempotency-Key"]); throw new TypeError("lost");`)
 	w.here.Fill("textarea", "half")
@@ -132,7 +132,7 @@ func TestDraft_AnswerLost(t *testing.T) {
 // A draft that somebody throws away is not saved by what they began before.
 func TestDraft_ThrownAway(t *testing.T) {
 	a := alone(t)
-	w := bench(t, a, a, "a")
+	w := bench(t, a, nil, "a")
 	w.draft()
 	w.here.fails(false, lockedAnswer)
 	w.here.Fill("textarea", "half")
@@ -148,7 +148,7 @@ func TestDraft_ThrownAway(t *testing.T) {
 // not saved asks before it is left.
 func TestDraft_NameOfACase(t *testing.T) {
 	a := alone(t)
-	w := bench(t, a, a, "a", "b")
+	w := bench(t, a, nil, "a", "b")
 	asks := func(want bool) {
 		t.Helper()
 		if got := chromium.Eval[bool](w.here.Tab, `!dispatchEvent(new Event("beforeunload", { cancelable: true }))`); got != want {

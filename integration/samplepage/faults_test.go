@@ -14,37 +14,11 @@ func (w window) meddle(function string) {
 		`(globalThis.fetch = (fetch => (path, options) => (%s)(fetch, path, options))(fetch), true)`, function))
 }
 
-// An answer that gets lost is asked for again with the same key, and every other request has a key
-// of its own.
-func TestWrite_lostAnswerIsAskedForWithTheSameKey(t *testing.T) {
-	a := alone(t)
-	w := bench(t, a, a, "a")
-	w.here.meddle(`async (fetch, path, options) => {
-		const answer = await fetch(path, options);
-		if (options.method !== "POST") return answer;
-		(globalThis.keys ??= []).push(options.headers["Idempotency-Key"]);
-		if (keys.length === 1) throw new TypeError("lost");
-		return answer;
-	}`)
-	w.here.choose(w.ids["a"])
-	w.here.Click("#new-suite")
-	w.here.answer("once")
-	w.here.refused("No answer came")
-	w.here.card("Try again")
-	w.here.AwaitText("#detail h1", "once")
-	w.here.Click("#new-suite")
-	w.here.answer("another")
-	w.here.lists(planName(w), "a", "once", "another")
-	if keys := chromium.Eval[[]string](w.here.Tab, "keys"); len(keys) != 3 || keys[0] == "" || keys[0] != keys[1] || keys[1] == keys[2] {
-		t.Errorf("the keys are %q", keys)
-	}
-}
-
 // Where nothing comes through, the window says so, and shows nothing as done that is not. It
 // catches up by itself when the network is back.
 func TestNetwork_hangs(t *testing.T) {
 	a := alone(t)
-	w := bench(t, a, a, "a", "b")
+	w := bench(t, a, nil, "a", "b")
 	one := w.here
 	ask[object](a, "POST", fmt.Sprintf("/api/suites/%d/cases", w.ids["b"]), object{"name": "a case", "body": ""})
 	one.meddle(`(fetch, path, options) => globalThis.hangs
@@ -78,7 +52,7 @@ func TestNetwork_hangs(t *testing.T) {
 // What takes long says so, while the answer is due.
 func TestWrite_TakesLong(t *testing.T) {
 	a := alone(t)
-	w := bench(t, a, a, "a")
+	w := bench(t, a, nil, "a")
 	one := w.here
 	one.meddle(`async (fetch, path, options) => {
 		if (options.method === "PATCH") await new Promise((go) => { globalThis.go = go; });
@@ -97,7 +71,7 @@ func TestWrite_TakesLong(t *testing.T) {
 // Where the server answers, and what has changed does not come, the window is not live.
 func TestTree_HangsAlone(t *testing.T) {
 	a := alone(t)
-	w := bench(t, a, a, "a", "b")
+	w := bench(t, a, nil, "a", "b")
 	one := w.here
 	c := ask[struct{ ID int64 }](a, "POST", fmt.Sprintf("/api/suites/%d/cases", w.ids["a"]), object{"name": "case", "body": "as it was"})
 	one.choose(w.ids["a"])
@@ -123,7 +97,7 @@ func TestTree_HangsAlone(t *testing.T) {
 // An answer that comes slowly comes: only silence ends a request.
 func TestTree_ComesSlowly(t *testing.T) {
 	a := alone(t)
-	w := bench(t, a, a, "a")
+	w := bench(t, a, nil, "a")
 	w.here.meddle(`async (fetch, path, options) => {
 		const answer = await fetch(path, options);
 		if (!/tree$/.test(path)) return answer;

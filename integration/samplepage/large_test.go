@@ -15,7 +15,7 @@ func TestLocks_MoreThanAreListed(t *testing.T) {
 	for i := range 502 {
 		paths = append(paths, fmt.Sprintf("%03d", i))
 	}
-	w := bench(t, a, a, append(paths, "free")...)
+	w := bench(t, a, nil, append(paths, "free")...)
 	for _, path := range paths[:501] {
 		ask[object](a, "POST", fmt.Sprintf("/api/suites/%d/lock", w.ids[path]), object{"for": "10m", "note": "Ben is editing"})
 	}
@@ -61,7 +61,7 @@ func TestTree_ofTenThousandSuites(t *testing.T) {
 			paths = append(paths, fmt.Sprintf("area %02d/part %02d", i, j))
 		}
 	}
-	w := bench(t, a, a, paths...)
+	w := bench(t, a, nil, paths...)
 	one := w.here
 	one.AwaitText("#tree-foot", "10000 suites")
 	one.Await("the tree takes the focus", `(document.querySelector("#tree").focus(), document.activeElement.id === "tree")`)

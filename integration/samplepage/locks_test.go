@@ -143,7 +143,7 @@ func TestEditLock_lossIsToldAndOvercome(t *testing.T) {
 // The page keeps the rules for those who hear it or see little, in its states and on a phone.
 func TestAccessibility_rulesAreKept(t *testing.T) {
 	a := alone(t)
-	w := bench(t, a, a, "a/b/c", "d")
+	w := bench(t, a, nil, "a/b/c", "d")
 	check := func(what string) {
 		t.Helper()
 		for _, language := range []string{"English", "Chinese"} {

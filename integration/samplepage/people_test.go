@@ -42,7 +42,7 @@ func TestKeyboard_aloneIsEnough(t *testing.T) {
 // Whoever makes a suite from the keyboard goes on from there.
 func TestKeyboard_GoesOnFromWhatWasMade(t *testing.T) {
 	a := alone(t)
-	w := bench(t, a, a, "a")
+	w := bench(t, a, nil, "a")
 	one := w.here
 	one.choose(w.ids["a"])
 	for _, button := range []string{"#new-suite", "[data-do=newSuite]", "[data-do=copy]"} {
