@@ -6,6 +6,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/test/fscktest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -25,9 +26,7 @@ func runOnMySQL(t *testing.T, server testserver.MySQLServer) {
 		Open: func(t testing.TB) *sql.DB {
 			t.Helper()
 			db, err := sql.Open("mysql", server.Scratch(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
 			t.Cleanup(func() { _ = db.Close() })
 			return db
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // state is an error of PostgreSQL.
@@ -66,9 +67,7 @@ func TestFailureOf(t *testing.T) {
 	} {
 		t.Run(tt.dialect+": "+tt.what, func(t *testing.T) {
 			d, err := dialect.Of(dialect.Name(tt.dialect))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
 			p := &Plugin{guard: &txn.Guard{Dialect: d}}
 			p.db.Store(new(gorm.DB))
 			if got := p.FailureOf(tt.err); got != tt.want {

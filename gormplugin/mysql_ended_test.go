@@ -7,6 +7,7 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"gorm.io/gorm"
 )
@@ -28,7 +29,7 @@ func failWithEachNumber(t *testing.T, server testserver.MySQLServer, config gorm
 	t.Helper()
 	db, locker, a, _ := openMySQL(t, server, config, nil)
 	unprepared, err := db.DB()
-	must(t, err)
+	testerr.Must(t, err)
 	for _, number := range []uint16{
 		1205, // ER_LOCK_WAIT_TIMEOUT, with innodb_rollback_on_timeout
 		1644, // ER_SIGNAL_EXCEPTION
@@ -42,13 +43,13 @@ func failWithEachNumber(t *testing.T, server testserver.MySQLServer, config gorm
 					body = "ROLLBACK; " + body
 				}
 				_, err := unprepared.ExecContext(t.Context(), "CREATE PROCEDURE "+failing+"() BEGIN "+body+"END")
-				must(t, err)
+				testerr.Must(t, err)
 				tx := db.Begin()
-				must(t, tx.Error)
-				must(t, tx.Create(&other{Name: "before " + failing}).Error)
+				testerr.Must(t, tx.Error)
+				testerr.Must(t, tx.Create(&other{Name: "before " + failing}).Error)
 				if !latent {
 					_, err = gormplugin.Assert(tx, &suite{}, a.ID)
-					must(t, err)
+					testerr.Must(t, err)
 				}
 				err = tx.Session(&gorm.Session{}).Exec("CALL " + failing + "()").Error
 				if e, ok := errors.AsType[*mysqldriver.MySQLError](err); !ok || e.Number != number {
@@ -85,14 +86,14 @@ func goOn(t *testing.T, db, tx *gorm.DB, a *suite, name string, ended bool) {
 	}
 	want := int64(0)
 	if ended {
-		must(t, tx.Rollback().Error)
+		testerr.Must(t, tx.Rollback().Error)
 	} else {
 		want = 5
-		must(t, tx.Commit().Error)
+		testerr.Must(t, tx.Commit().Error)
 	}
 	var others, suites int64
-	must(t, db.Model(&other{}).Where("name IN ?", []string{name, "before " + name}).Count(&others).Error)
-	must(t, db.Model(&suite{}).Where("name = ?", name).Count(&suites).Error)
+	testerr.Must(t, db.Model(&other{}).Where("name IN ?", []string{name, "before " + name}).Count(&others).Error)
+	testerr.Must(t, db.Model(&suite{}).Where("name = ?", name).Count(&suites).Error)
 	if others+suites != want {
 		t.Errorf("%d rows are committed, want %d", others+suites, want)
 	}
@@ -104,17 +105,17 @@ func TestTransaction_lockWaitTimeout(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		db, locker, a, b := openMySQL(t, server, gorm.Config{}, map[string]string{"innodb_lock_wait_timeout": "1"})
 		var ends bool
-		must(t, db.Raw("SELECT @@innodb_rollback_on_timeout").Row().Scan(&ends))
+		testerr.Must(t, db.Raw("SELECT @@innodb_rollback_on_timeout").Row().Scan(&ends))
 		blocker := db.Begin()
-		must(t, blocker.Exec("SELECT id FROM suites WHERE id = ? FOR UPDATE", b.ID).Error)
+		testerr.Must(t, blocker.Exec("SELECT id FROM suites WHERE id = ? FOR UPDATE", b.ID).Error)
 		tx := db.Begin()
-		must(t, tx.Create(&other{Name: "before x"}).Error)
+		testerr.Must(t, tx.Create(&other{Name: "before x"}).Error)
 		err := tx.Session(&gorm.Session{}).Model(&suite{}).Where("id = ?", b.ID).Update("note", "y").Error
 		if !errors.Is(err, gormplugin.ErrRetry) {
 			t.Errorf("got %v", err)
 		}
 		goOn(t, db, tx, a, "x", ends)
-		must(t, blocker.Rollback().Error)
+		testerr.Must(t, blocker.Rollback().Error)
 		noLocks(t, locker)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
@@ -35,23 +36,16 @@ func openMySQL(t *testing.T, server testserver.MySQLServer, config gorm.Config, 
 	})
 	config.Logger = logger.Discard
 	db, err := gorm.Open(d.Dialector(pool), &config)
-	must(t, err)
-	must(t, db.Set("gorm:table_options", d.TableOptions).AutoMigrate(&suite{}, &gormplugintest.Case{}, &gormplugintest.Folder{}, &other{}))
+	testerr.Must(t, err)
+	testerr.Must(t, db.Set("gorm:table_options", d.TableOptions).AutoMigrate(&suite{}, &gormplugintest.Case{}, &gormplugintest.Folder{}, &other{}))
 	locker = pathlock.New(memstore.New())
-	must(t, db.Use(gormplugintest.NewPlugin(locker)))
+	testerr.Must(t, db.Use(gormplugintest.NewPlugin(locker)))
 	root := &suite{PlanID: 1}
-	must(t, db.Create(root).Error)
+	testerr.Must(t, db.Create(root).Error)
 	a, b = &suite{ParentID: &root.ID, Name: "a"}, &suite{ParentID: &root.ID, Name: "b"}
-	must(t, db.Create(a).Error)
-	must(t, db.Create(b).Error)
+	testerr.Must(t, db.Create(a).Error)
+	testerr.Must(t, db.Create(b).Error)
 	return db, locker, a, b
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // A deadlock ends the transaction on the server. The statements that the caller
@@ -62,14 +56,14 @@ func TestTransaction_deadlockEndsIt(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				db, locker, a, b := openMySQL(t, server, config, nil)
 				rows := []*other{{Name: "one"}, {Name: "two"}}
-				must(t, db.Create(rows).Error)
+				testerr.Must(t, db.Create(rows).Error)
 
 				txs := []*gorm.DB{db.Begin(), db.Begin()}
 				defer txs[0].Rollback()
 				defer txs[1].Rollback()
 				for i, parent := range []*suite{a, b} {
-					must(t, txs[i].Create(&suite{ParentID: &parent.ID, Name: "guarded"}).Error)
-					must(t, txs[i].Model(rows[i]).Update("name", "mine").Error)
+					testerr.Must(t, txs[i].Create(&suite{ParentID: &parent.ID, Name: "guarded"}).Error)
+					testerr.Must(t, txs[i].Model(rows[i]).Update("name", "mine").Error)
 				}
 				errs := make([]error, 2)
 				var crossing sync.WaitGroup
@@ -89,9 +83,9 @@ func TestTransaction_deadlockEndsIt(t *testing.T) {
 				if commit := victim.Session(&gorm.Session{}).Commit().Error; !errors.Is(write, gormplugin.ErrRetry) || !errors.Is(commit, gormplugin.ErrRetry) {
 					t.Errorf("a write after the deadlock: %v, the commit: %v", write, commit)
 				}
-				must(t, winner.Commit().Error)
+				testerr.Must(t, winner.Commit().Error)
 				var after int64
-				must(t, db.Model(&other{}).Where("name = 'after'").Count(&after).Error)
+				testerr.Must(t, db.Model(&other{}).Where("name = 'after'").Count(&after).Error)
 				if after != 0 {
 					t.Errorf("%d rows were written by a transaction that had ended", after)
 				}
@@ -104,7 +98,7 @@ func TestTransaction_deadlockEndsIt(t *testing.T) {
 func noLocks(t *testing.T, locker *pathlock.Locker) {
 	t.Helper()
 	trees, err := locker.Trees(t.Context())
-	must(t, err)
+	testerr.Must(t, err)
 	if len(trees) > 0 {
 		t.Errorf("locks are left in %v", trees)
 	}
@@ -129,13 +123,13 @@ func TestTransaction_oldSnapshot(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				db, locker, a, _ := openMySQL(t, server, gorm.Config{}, nil)
-				must(t, db.Transaction(func(tx *gorm.DB) error {
-					must(t, tx.Take(&suite{}, a.ID).Error) // from here on, the snapshot is kept
-					must(t, db.Model(&suite{}).Where("id = ?", a.ID).Update("name", "renamed").Error)
+				testerr.Must(t, db.Transaction(func(tx *gorm.DB) error {
+					testerr.Must(t, tx.Take(&suite{}, a.ID).Error) // from here on, the snapshot is kept
+					testerr.Must(t, db.Model(&suite{}).Where("id = ?", a.ID).Update("name", "renamed").Error)
 					return write(tx, a)
 				}))
 				var rows []suite
-				must(t, db.Find(&rows).Error)
+				testerr.Must(t, db.Find(&rows).Error)
 				paths := make(map[int64]string)
 				for _, r := range rows {
 					paths[r.ID] = r.Path
@@ -160,11 +154,11 @@ func TestCreate_elsewhereDoesNotWait(t *testing.T) {
 		defer first.Rollback()
 		defer second.Rollback()
 		for i := range 3 {
-			must(t, first.Create(&suite{ParentID: &a.ID, Name: fmt.Sprint(i)}).Error)
-			must(t, second.Create(&suite{ParentID: &b.ID, Name: fmt.Sprint(i)}).Error)
+			testerr.Must(t, first.Create(&suite{ParentID: &a.ID, Name: fmt.Sprint(i)}).Error)
+			testerr.Must(t, second.Create(&suite{ParentID: &b.ID, Name: fmt.Sprint(i)}).Error)
 		}
-		must(t, first.Commit().Error)
-		must(t, second.Commit().Error)
+		testerr.Must(t, first.Commit().Error)
+		testerr.Must(t, second.Commit().Error)
 		noLocks(t, locker)
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"gorm.io/gorm"
 )
@@ -37,20 +38,18 @@ func TestPathIndex_largeSubtreesLockNoOtherTree(t *testing.T) {
 					})
 					plantLarge(t, db, a)
 					elsewhere := &suite{PlanID: 2}
-					must(t, db.Create(elsewhere).Error)
+					testerr.Must(t, db.Create(elsewhere).Error)
 					ours, theirs := &gormplugintest.Case{SuiteID: a.ID, Name: "leaf"}, &gormplugintest.Case{SuiteID: elsewhere.ID, Name: "leaf"}
-					must(t, db.Create([]*gormplugintest.Case{ours, theirs}).Error)
-					must(t, gormplugin.AllowRawWrites(db).Exec("ANALYZE TABLE suites").Error)
+					testerr.Must(t, db.Create([]*gormplugintest.Case{ours, theirs}).Error)
+					testerr.Must(t, gormplugin.AllowRawWrites(db).Exec("ANALYZE TABLE suites").Error)
 
 					editing := db.Begin()
 					// By the primary key: MariaDB would take the index over the marks of deletion,
 					// and lock a gap of that.
-					must(t, editing.Exec("SELECT id FROM suites FORCE INDEX (PRIMARY) WHERE id = ? FOR UPDATE", elsewhere.ID).Error)
-					must(t, editing.Exec("SELECT id FROM cases FORCE INDEX (PRIMARY) WHERE id = ? FOR UPDATE", theirs.ID).Error)
-					if err := change(db, a, b); err != nil {
-						t.Error(err)
-					}
-					must(t, editing.Commit().Error)
+					testerr.Must(t, editing.Exec("SELECT id FROM suites FORCE INDEX (PRIMARY) WHERE id = ? FOR UPDATE", elsewhere.ID).Error)
+					testerr.Must(t, editing.Exec("SELECT id FROM cases FORCE INDEX (PRIMARY) WHERE id = ? FOR UPDATE", theirs.ID).Error)
+					testerr.None(t, change(db, a, b))
+					testerr.Must(t, editing.Commit().Error)
 				})
 			}
 		}
@@ -64,7 +63,7 @@ func plantLarge(t *testing.T, db *gorm.DB, top *suite) {
 	for i := range rows {
 		rows[i] = &suite{ParentID: &top.ID, Name: fmt.Sprint(i)}
 	}
-	must(t, db.CreateInBatches(rows, 300).Error)
+	testerr.Must(t, db.CreateInBatches(rows, 300).Error)
 }
 
 // An index that is dropped, or made invisible, while the program runs costs speed and nothing else.
@@ -72,12 +71,12 @@ func TestPathIndexIsDropped(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		db, _, a, _ := openMySQL(t, server, gorm.Config{}, nil)
 		plantLarge(t, db, a)
-		must(t, gormplugin.Rename(db, &suite{}, a.ID, "one"))
-		must(t, db.Migrator().DropIndex(&gormplugintest.Suite{}, "path"))
-		must(t, gormplugin.Rename(db, &suite{}, a.ID, "two"))
-		must(t, db.Transaction(func(tx *gorm.DB) error { return gormplugin.Rename(tx, &suite{}, a.ID, "three") }))
+		testerr.Must(t, gormplugin.Rename(db, &suite{}, a.ID, "one"))
+		testerr.Must(t, db.Migrator().DropIndex(&gormplugintest.Suite{}, "path"))
+		testerr.Must(t, gormplugin.Rename(db, &suite{}, a.ID, "two"))
+		testerr.Must(t, db.Transaction(func(tx *gorm.DB) error { return gormplugin.Rename(tx, &suite{}, a.ID, "three") }))
 		var paths int64
-		must(t, db.Model(&suite{}).Where("path LIKE '/three/%'").Count(&paths).Error)
+		testerr.Must(t, db.Model(&suite{}).Where("path LIKE '/three/%'").Count(&paths).Error)
 		if paths != 600 {
 			t.Errorf("%d rows are below the row that was renamed, want 600", paths)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 )
@@ -88,7 +89,7 @@ func openPretender(t *testing.T, dialect, version string, config gorm.Config) (*
 	t.Cleanup(func() { _ = pool.Close() })
 	config.DisableAutomaticPing = true
 	db, err := gorm.Open(nowhere{name: dialect, pool: pool}, &config)
-	must(t, err)
+	testerr.Must(t, err)
 	return server, db, gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&tagged{}))
 }
 
@@ -115,7 +116,7 @@ func TestUseKnowsImitations(t *testing.T) {
 			_, db, plugin := openPretender(t, c.dialect, c.version, gorm.Config{})
 			err := db.Use(plugin)
 			if c.product == "" {
-				must(t, err)
+				testerr.Must(t, err)
 				return
 			}
 			refused(t, err, c.product)
@@ -143,7 +144,7 @@ func TestUse_findsImitationsLater(t *testing.T) {
 	begin := func(db *gorm.DB) error { return db.Transaction(func(*gorm.DB) error { return nil }) }
 	t.Run("no answer at first", func(t *testing.T) {
 		server, db, plugin := openPretender(t, "mysql", "", gorm.Config{PrepareStmt: true})
-		must(t, db.Use(plugin))
+		testerr.Must(t, db.Use(plugin))
 		server.becomes(tidb)
 		refused(t, begin(db), "TiDB")
 		if sent := server.got(); strings.Contains(sent, "BEGIN") {
@@ -152,7 +153,7 @@ func TestUse_findsImitationsLater(t *testing.T) {
 	})
 	t.Run("other connections", func(t *testing.T) {
 		server, db, plugin := openPretender(t, "mysql", "8.4.6", gorm.Config{})
-		must(t, db.Use(plugin))
+		testerr.Must(t, db.Use(plugin))
 		other := &pretender{version: tidb}
 		pool := sql.OpenDB(other)
 		t.Cleanup(func() { _ = pool.Close() })

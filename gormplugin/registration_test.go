@@ -11,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/gorm/callbacks"
@@ -43,7 +44,7 @@ func openNowhere(t *testing.T, name string) *gorm.DB {
 	pool := sql.OpenDB(unreachable{})
 	t.Cleanup(func() { _ = pool.Close() })
 	db, err := gorm.Open(nowhere{name: name, pool: pool}, &gorm.Config{DisableAutomaticPing: true})
-	must(t, err)
+	testerr.Must(t, err)
 	return db
 }
 
@@ -241,7 +242,7 @@ func TestUseOnce(t *testing.T) {
 	if err := gormplugin.Verify(db); err == nil || !strings.Contains(err.Error(), "does not use the plugin") {
 		t.Errorf("Verify without the plugin: %v", err)
 	}
-	must(t, db.Use(plugin))
+	testerr.Must(t, db.Use(plugin))
 	if err := openNowhere(t, "mysql").Use(plugin); err == nil {
 		t.Error("one plugin serves two databases")
 	}
@@ -271,7 +272,7 @@ func TestResolverBy_refusesColumns(t *testing.T) {
 			t.Errorf("%T by %s: Use: %v", c.model, c.column, err)
 		}
 		plugin = gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&tagged{}), gormplugin.Leaf(&leaf{}, &tagged{}))
-		must(t, openNowhere(t, "sqlite").Use(plugin))
+		testerr.Must(t, openNowhere(t, "sqlite").Use(plugin))
 		if _, err := plugin.ResolverBy(c.model, c.column, c.tree...).Resolve(t.Context(), "1"); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%T by %s: %v", c.model, c.column, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -161,9 +162,7 @@ func TestBind(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			b, err := c.req.bind(c.spec, nodes)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
 			if got := describe(b); got != c.want {
 				t.Errorf("\n got %q\nwant %q", got, c.want)
 			}
@@ -247,9 +246,7 @@ func TestBind_errorsOfOthersReachTheCaller(t *testing.T) {
 		}
 	}
 	values, err := spec.Read(request{"json name": "n"}.get)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	for _, answers := range [][]pathlock.Resolution{{{Err: broken}}, {{}, {}}} {
 		b, err := values.Bind(func([]lockspec.Node) []pathlock.Resolution { return answers })
 		if err == nil || len(answers) == 1 && !errors.Is(err, broken) || len(b.Requests) > 0 {
@@ -270,9 +267,7 @@ func TestBindTellsItsNodes(t *testing.T) {
 	id := lockspec.Param("id")
 	spec := lockspec.All(lockspec.Delete(id), lockspec.Copy(id, lockspec.Param("id").Kind("plan"), lockspec.Const("n")).SnapshotSource(), lockspec.Edit(lockspec.Query("id")))
 	values, err := spec.Read(request{"param id": "7", "query id": "7"}.get)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	asked := 0
 	b, err := values.Bind(func(nodes []lockspec.Node) []pathlock.Resolution {
 		asked++

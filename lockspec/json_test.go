@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -134,9 +135,7 @@ func compareWithDecoder(t *rapid.T) {
 		switch text := string(*raw); {
 		case text == "" || text == "null":
 		case text[0] == '"':
-			if err := json.Unmarshal(*raw, &text); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, json.Unmarshal(*raw, &text))
 			want = []string{text}
 		default:
 			want = []string{text}

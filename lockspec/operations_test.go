@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -33,9 +34,7 @@ type words [2]string
 func TestDocumentationIsCurrent(t *testing.T) {
 	for lang, file := range []string{"../docs/middleware.md", "../docs/middleware.zh-CN.md"} {
 		page, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		want := string(page)
 		for name, table := range operationTables(t, language(lang)) {
 			mark := regexp.MustCompile("(?m)^<!-- " + name + ": .*-->\n\n(?:\\|.*\n)*")
@@ -56,9 +55,7 @@ func TestDocumentationIsCurrent(t *testing.T) {
 			}
 		}
 		if *update {
-			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, os.WriteFile(file, []byte(want), 0o644))
 		} else if want != string(page) {
 			t.Errorf("%s is not what the code says: run go test ./lockspec -run Documentation -update", file)
 		}
@@ -73,9 +70,7 @@ var nodeAt, called = lockspec.Const, lockspec.Const
 func bound(t *testing.T, s lockspec.Spec) []pathlock.Request {
 	t.Helper()
 	b, err := bind(s, `{}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return b.Requests
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -66,9 +67,7 @@ func TestSpec_isImmutable(t *testing.T) {
 	req := request{"param id": "3", "json parent_id": "4", "json name": "n"}
 	bind := func(s lockspec.Spec) string {
 		b, err := req.bind(s, nodes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		return describe(b) + " " + b.Requests[0].Note
 	}
 	id := lockspec.Param("id")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -26,9 +27,7 @@ func TestBody_isHandedOnWhole(t *testing.T) {
 			got := ""
 			f.handler = func(c *gin.Context) {
 				body, err := io.ReadAll(c.Request.Body)
-				if err != nil {
-					t.Error(err)
-				}
+				testerr.None(t, err)
 				got = string(body)
 				c.Status(http.StatusNoContent)
 			}
@@ -74,9 +73,7 @@ func TestBody_readOrReplacedBeforeTheLocks(t *testing.T) {
 			f := newFixture(t, memstore.New(), middleware.Config{})
 			replacement := &closes{Reader: strings.NewReader(with)}
 			read := func(c *gin.Context) {
-				if err := c.ShouldBindBodyWithJSON(new(renaming)); err != nil {
-					t.Error(err)
-				}
+				testerr.None(t, c.ShouldBindBodyWithJSON(new(renaming)))
 				if with != "" {
 					c.Request.Body, c.Request.ContentLength = replacement, int64(len(with))
 				}
@@ -88,9 +85,7 @@ func TestBody_readOrReplacedBeforeTheLocks(t *testing.T) {
 			}
 			f.engine.PATCH("/read/:id", read, look, f.locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))), look, func(c *gin.Context) {
 				var body renaming
-				if err := bind(c, &body); err != nil {
-					t.Error(err)
-				}
+				testerr.None(t, bind(c, &body))
 				c.String(http.StatusOK, "%s %s", body.Name, strings.Join(f.held(), ", "))
 				if err := c.Request.Body.Close(); err != nil || with != "" && !replacement.closed {
 					t.Errorf("the body was not closed: %v", err)
@@ -137,9 +132,7 @@ func TestEach_LocksTheListThatGinBinds(t *testing.T) {
 		f := newFixture(t, memstore.New(), middleware.Config{})
 		remove := func(c *gin.Context) {
 			var all ids
-			if err := c.ShouldBind(&all); err != nil {
-				t.Error(err)
-			}
+			testerr.None(t, c.ShouldBind(&all))
 			list := slices.Concat(all.IDs, all.Named, all.CSV, all.Pipes)
 			c.String(http.StatusOK, "%v %s", list, strings.Join(f.held(), ", "))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -107,9 +108,7 @@ func TestFail_whyTheWorkWasCutOffDecides(t *testing.T) {
 		says   string
 	}{
 		{"a lost lock", func(f *fixture, c *gin.Context, _ context.CancelCauseFunc) {
-			if err := f.locker.ForceRelease(c, plan, f.locker.Scope(c.Request.Context()).Owner()); err != nil {
-				f.Error(err)
-			}
+			testerr.None(f, f.locker.ForceRelease(c, plan, f.locker.Scope(c.Request.Context()).Owner()))
 		}, stumbles, 503, "lock was lost"},
 		{"a client that has gone", func(_ *fixture, _ *gin.Context, end context.CancelCauseFunc) { end(nil) }, stumbles, 499, ""},
 		{"a deadline", func(_ *fixture, _ *gin.Context, end context.CancelCauseFunc) { end(context.DeadlineExceeded) }, stumbles, 503, "timeout"},

@@ -19,6 +19,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 )
@@ -201,9 +202,7 @@ func (f *fixture) holding(want ...string) gin.HandlerFunc {
 func (f *fixture) held() []string {
 	f.Helper()
 	snapshot, err := f.locker.Snapshot(context.Background(), plan)
-	if err != nil {
-		f.Error(err)
-	}
+	testerr.None(f, err)
 	var held []string
 	for _, hold := range snapshot.Holders {
 		if hold.Gate {
@@ -226,17 +225,13 @@ func claim(text string) []pathlock.Claim {
 func (f *fixture) acquire(path string) *pathlock.Lock {
 	f.Helper()
 	lock, err := f.locker.Acquire(context.Background(), pathlock.Request{Tree: plan, Claims: claim(path), Note: "rename by anna"})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testerr.Must(f, err)
 	return lock
 }
 
 func (f *fixture) release(lock *pathlock.Lock) {
 	f.Helper()
-	if err := lock.Release(context.Background()); err != nil {
-		f.Error(err)
-	}
+	testerr.None(f, lock.Release(context.Background()))
 }
 
 // tryUnder returns whether a path of the plan can be had at once under a context.
@@ -250,9 +245,7 @@ func (f *fixture) tryUnder(ctx context.Context, path string) error {
 
 func (f *fixture) nothingLeft() {
 	f.Helper()
-	if err := f.locker.Shutdown(context.Background()); err != nil {
-		f.Error(err)
-	}
+	testerr.None(f, f.locker.Shutdown(context.Background()))
 	if trees, err := f.locker.Trees(context.Background()); err != nil || len(trees) != 0 {
 		f.Errorf("left behind: %v, %v", trees, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
@@ -13,31 +14,23 @@ import (
 func (f *fixture) detached(tree pathlock.Tree, path string) pathlock.Token {
 	f.Helper()
 	lock, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: tree, Claims: claim(path), Lease: time.Hour, Note: "anna edits"})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testerr.Must(f, err)
 	token, err := lock.Detach(f.Context())
-	if err != nil {
-		f.Fatal(err)
-	}
+	testerr.Must(f, err)
 	return token
 }
 
 // end releases the hold of a token, which it returns.
 func (f *fixture) end(token pathlock.Token) pathlock.Token {
 	f.Helper()
-	if err := f.locker.ReleaseToken(context.Background(), token); err != nil {
-		f.Error(err)
-	}
+	testerr.None(f, f.locker.ReleaseToken(context.Background(), token))
 	return token
 }
 
 // only checks that nothing but the paths is held in the plan, and nothing in the other trees.
 func (f *fixture) only(what string, paths ...string) {
 	f.Helper()
-	if err := f.locker.Shutdown(context.Background()); err != nil {
-		f.Error(err)
-	}
+	testerr.None(f, f.locker.Shutdown(context.Background()))
 	held := f.held()
 	slices.Sort(held)
 	if !slices.Equal(slices.Compact(held), paths) {

@@ -2,7 +2,6 @@ package middleware_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -22,13 +22,9 @@ func TestLock_responseDoesNotWaitForTheRelease(t *testing.T) {
 	server := httptest.NewServer(f.engine)
 	defer server.Close()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, server.URL+"/suites/3", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	resp, err := server.Client().Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	_ = resp.Body.Close()
 	if got := f.held(); resp.StatusCode != http.StatusNoContent || len(got) != 1 {
 		t.Errorf("answer %d; held after the response, before the release: %v", resp.StatusCode, got)
@@ -82,22 +78,14 @@ func TestLock_ginsContextCarriesTheLocks(t *testing.T) {
 		f.handler = func(c *gin.Context) {
 			copied = c.Copy()
 			for _, ctx := range []*gin.Context{c, copied} {
-				if err := f.tryUnder(ctx, "/dir1/dir2/below"); err != nil {
-					t.Errorf("gin's context, or a copy of it, does not carry the locks: %v", err)
-				}
+				testerr.Is(t, "gin's context, or a copy of it, does not carry the locks", f.tryUnder(ctx, "/dir1/dir2/below"), nil)
 			}
 			lock, err := f.locker.Acquire(c, pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
 			defer func() { _ = lock.Release(c) }()
-			if err := f.locker.ForceRelease(c, plan, f.locker.Scope(c).Owner()); err != nil {
-				t.Error(err)
-			}
+			testerr.None(t, f.locker.ForceRelease(c, plan, f.locker.Scope(c).Owner()))
 			<-lock.Context().Done()
-			if err := f.tryUnder(c, "/dir1/dir2/below"); !errors.Is(err, pathlock.ErrLost) {
-				t.Errorf("a lost lock is not noticed through gin's context: %v", err)
-			}
+			testerr.Is(t, "a lost lock is not noticed through gin's context", f.tryUnder(c, "/dir1/dir2/below"), pathlock.ErrLost)
 		}
 		f.is("the answer", f.send("DELETE", "/suites/3", ""), http.StatusOK, "")
 		if err := f.tryUnder(copied, "/dir1/dir2"); err != nil && !fallback {

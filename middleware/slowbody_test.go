@@ -13,6 +13,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -29,13 +30,9 @@ func (f *fixture) dial(raw string, limit time.Duration) net.Conn {
 	server.Start()
 	f.Cleanup(server.Close)
 	conn, err := (&net.Dialer{}).DialContext(f.Context(), "tcp", server.Listener.Addr().String())
-	if err != nil {
-		f.Fatal(err)
-	}
+	testerr.Must(f, err)
 	f.Cleanup(func() { _ = conn.Close() })
-	if _, err := io.WriteString(conn, raw); err != nil {
-		f.Fatal(err)
-	}
+	testerr.Must(f, testerr.Of(io.WriteString(conn, raw)))
 	return conn
 }
 
@@ -43,14 +40,10 @@ func (f *fixture) dial(raw string, limit time.Duration) net.Conn {
 func (f *fixture) answer(conn net.Conn) (status int, body string, last bool) {
 	f.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testerr.Must(f, err)
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testerr.Must(f, err)
 	return response.StatusCode, string(text), response.Close
 }
 
@@ -102,9 +95,7 @@ func TestBodyTimeout_handlersMayTakeLonger(t *testing.T) {
 	whole := "DELETE /suites/3" + strings.Replace(half, "Content-Length: 100", "Content-Length: 8", 1)
 	conn := f.dial("", 0)
 	for range 2 {
-		if _, err := io.WriteString(conn, whole); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, testerr.Of(io.WriteString(conn, whole)))
 		if status, body, last := f.answer(conn); status != http.StatusNoContent || last {
 			t.Errorf("answer %d: %s", status, body)
 		}
@@ -118,9 +109,7 @@ func TestBody_clientThatGoesAwayIsNoBadRequest(t *testing.T) {
 		f.locks.Fail(c, err)
 		statuses <- c.Writer.Status()
 	}})
-	if err := f.dial("PATCH /suites/3"+half, 0).Close(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, f.dial("PATCH /suites/3"+half, 0).Close())
 	if status := <-statuses; status != middleware.StatusClientGone {
 		t.Errorf("counted as %d", status)
 	}

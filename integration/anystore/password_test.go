@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -14,9 +15,7 @@ func TestWithPassword_reachesTheServer(t *testing.T) {
 	server := testredis.Start(t, testredis.Redis)
 	server.Do("CONFIG", "SET", "requirepass", password)
 	url := "redis://" + server.Addr + "/0"
-	if err := open(t, url, anystore.WithPassword(password)).Ping(t.Context()); err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, open(t, url, anystore.WithPassword(password)).Ping(t.Context()))
 	err := open(t, url, anystore.WithPassword("not"+password)).Ping(t.Context())
 	if err == nil || anystore.Trouble(err) != "refuses the user or the password" || strings.Contains(err.Error(), "e#c?r") {
 		t.Errorf("another password: %v", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testetcd"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -75,14 +76,10 @@ func scratch(t *testing.T, driver, server string) string {
 func administer(t *testing.T, driver, server string) func(statement string) {
 	t.Helper()
 	pool, err := sql.Open(driver, server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	return func(statement string) {
 		t.Helper()
-		if _, err := pool.ExecContext(context.WithoutCancel(t.Context()), statement); err != nil {
-			t.Errorf("%s: %v", driver, err)
-		}
+		testerr.Is(t, driver, testerr.Of(pool.ExecContext(context.WithoutCancel(t.Context()), statement)), nil)
 	}
 }

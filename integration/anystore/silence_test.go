@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -29,9 +30,7 @@ func TestTimeout_callsEndInTime(t *testing.T) {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
 			listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0") // it says nothing
-			if err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
 			t.Cleanup(func() { _ = listener.Close() })
 			store := open(t, strings.ReplaceAll(url, "ADDRESS", listener.Addr().String()))
 			began := time.Now()

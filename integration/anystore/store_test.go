@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -23,25 +24,19 @@ func TestOpen_processesMeetByTheirURL(t *testing.T) {
 				store := open(t, url)
 				mutexes[i] = pathlock.New(store).Mutex(t.Name())
 				group.Go(func() {
-					if err := store.Ping(t.Context()); err != nil {
-						t.Error(err)
-					}
+					testerr.None(t, store.Ping(t.Context()))
 				})
 			}
 			group.Wait()
 			for i := range mutexes {
 				lock, err := mutexes[i].TryLock(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				testerr.Must(t, err)
 				for j := range mutexes {
 					if _, err := mutexes[j].TryLock(t.Context()); !errors.Is(err, pathlock.ErrConflict) {
 						t.Errorf("%d while %d holds: %v, want a conflict", j, i, err)
 					}
 				}
-				if err := lock.Release(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				testerr.Must(t, lock.Release(t.Context()))
 			}
 		})
 	}
@@ -88,9 +83,7 @@ func TestStoreID_IsTheStores(t *testing.T) {
 func storeID(t *testing.T, locker *pathlock.Locker) string {
 	t.Helper()
 	id, err := locker.StoreID(t.Context())
-	if err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, err)
 	return id
 }
 
@@ -98,13 +91,9 @@ func storeID(t *testing.T, locker *pathlock.Locker) string {
 func open(t *testing.T, url string, opts ...anystore.Option) *anystore.Store {
 	t.Helper()
 	store, err := anystore.Open(t.Context(), url, append(opts, kinds...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() {
-		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, store.Close(context.WithoutCancel(t.Context())))
 	})
 	return store
 }

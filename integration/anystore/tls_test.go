@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testetcd"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
@@ -47,7 +48,7 @@ func TestTLS(t *testing.T) {
 		},
 		"etcd": func(t *testing.T, addr string) string {
 			plain, err := testnet.FreeAddr(t.Context())
-			must(t, err)
+			testerr.Must(t, err)
 			testetcd.Start(t, "--listen-client-urls", "http://"+plain+",https://"+addr, "--client-cert-auth",
 				"--trusted-ca-file", file("cert.pem"), "--cert-file", file("cert.pem"), "--key-file", file("key.pem"))
 			return "etcds://"
@@ -56,7 +57,7 @@ func TestTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			addr, err := testnet.FreeAddr(t.Context())
-			must(t, err)
+			testerr.Must(t, err)
 			addr = start(t, addr) + addr
 			ping := func(leftOut string) error {
 				options := url.Values{
@@ -71,9 +72,7 @@ func TestTLS(t *testing.T) {
 				}
 				return open(t, addr+"?"+options.Encode()).Ping(t.Context())
 			}
-			if err := ping(""); err != nil {
-				t.Error(err)
-			}
+			testerr.None(t, ping(""))
 			saysTLS := func(err error) bool { return err != nil && strings.Contains(err.Error(), "tls") }
 			for _, leftOut := range []string{"ca_file", "server_name"} {
 				err := ping(leftOut)
@@ -98,7 +97,7 @@ func TestTLS(t *testing.T) {
 func makeCertificate(t *testing.T, dir string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	testerr.Must(t, err)
 	c := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "locks"}, DNSNames: []string{serverName},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
@@ -106,19 +105,12 @@ func makeCertificate(t *testing.T, dir string) {
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	must(t, err)
+	testerr.Must(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
-	must(t, err)
+	testerr.Must(t, err)
 	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	secret := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
 	for name, text := range map[string][]byte{"cert.pem": cert, "key.pem": secret, "both.pem": append(cert, secret...)} {
-		must(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+		testerr.Must(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/internal/test/testzk"
 	"github.com/pathlock-go/pathlock/store/anystore"
@@ -21,9 +22,7 @@ func TestTroubleSaysWhatIsWrong(t *testing.T) {
 	}
 	others, keeper := postgres(t), testzk.Start(t).Addr
 	administer(t, "pgx", others)("CREATE TABLE pathlock_trees (id INTEGER)")
-	if err := use(t, "zk://owner:hidden@"+keeper+"/locks"); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, use(t, "zk://owner:hidden@"+keeper+"/locks"))
 	for url, says := range map[string]string{
 		"sqlite://" + filepath.Join(t.TempDir(), "none", "db"): "has a file that cannot be used",
 		testserver.Redis(t) + "?db=99999":                      "has no database of that number",

@@ -22,6 +22,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -114,7 +115,5 @@ func uses(t *testing.T, dialector gorm.Dialector, says ...string) {
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 }

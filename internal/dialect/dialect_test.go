@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // answered is an error as PostgreSQL's drivers give it.
@@ -36,9 +37,7 @@ func TestAnswered(t *testing.T) {
 		{"a ROLLBACK, of lib/pq", "postgres", errors.New("pq: Could not complete operation in a failed transaction"), true},
 	} {
 		d, err := Of(Name(c.dialect))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		if got := d.Answered(fmt.Errorf("commit: %w", c.err)); got != c.want {
 			t.Errorf("%s: %s (%v): answered is %v", c.dialect, c.name, c.err, got)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // constraintError is an error with a field, as pgx has it.
@@ -54,9 +55,7 @@ func TestDuplicate(t *testing.T) {
 		{"an error that is not the driver's", "sqlite", errors.New(`refused: "UNIQUE constraint failed: t.a"`), Duplicate{}},
 	} {
 		d, err := Of(Name(c.dialect))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		if got := d.Duplicate(fmt.Errorf("insert %q: %w", "UNIQUE constraint failed: t.z", c.err)); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %s (%v): got %+v, want %+v", c.dialect, c.name, c.err, got, c.want)
 		}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // forms are those that people have.
@@ -20,9 +21,7 @@ var names = []string{"a", "0", "1", "17", "a b", " ", "-", "+", ".", "/", "0a", 
 
 func drawForm(t *rapid.T) Form {
 	f, err := ParseForm(rapid.SampledFrom(forms).Draw(t, "form"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return f
 }
 
@@ -69,9 +68,7 @@ func TestForm_readsNothingElse(t *testing.T) {
 		"*/*/":    {"a", "/", "/a/", "a//"},
 	} {
 		f, err := ParseForm(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		for _, text := range texts {
 			if path, err := pathlock.ParsePath(f.Read(text)); err == nil {
 				t.Errorf("%s: %q is read as %s", pattern, text, path)

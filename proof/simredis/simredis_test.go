@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/proof/budget"
 )
@@ -52,9 +53,7 @@ ZLEXCOUNT LEX [FIELD (FIELD`, "\n")
 // answers from the small Redis and from a real one.
 func TestSimredis_isRedis(t *testing.T) {
 	options, err := redis.ParseURL(testserver.Redis(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	options.Protocol = 2
 	client := redis.NewClient(options)
 	t.Cleanup(func() { _ = client.Close() })

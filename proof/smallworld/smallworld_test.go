@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/proof/budget"
@@ -24,9 +25,7 @@ func TestQueue_smallWorld(t *testing.T) {
 	for _, requests := range []int{4, most} {
 		began := time.Now()
 		done, err := Explore(requests, 50_000_000, budget.Time())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		budget.Report(t, "requests", requests, "states", done.States, "commands", done.Commands, "depth", done.Depth, "whole", done.Whole, "seconds", seconds(began))
 	}
 }
@@ -49,9 +48,7 @@ func TestScripts_smallWorld(t *testing.T) {
 		workers.Go(func() {
 			if worker == 0 {
 				done, err := s.explore(server, until, &known)
-				if err != nil {
-					t.Error(err)
-				}
+				testerr.None(t, err)
 				states, commands, depth = done.States, done.Commands, done.Depth
 				return
 			}
@@ -73,9 +70,7 @@ func TestScripts_smallWorld(t *testing.T) {
 // them.
 func TestScripts_realRedis(t *testing.T) {
 	options, err := redis.ParseURL(testserver.Redis(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	client := redis.NewClient(options)
 	t.Cleanup(func() { _ = client.Close() })
 	do := func(args ...string) (any, error) {
@@ -98,12 +93,8 @@ func TestScripts_realRedis(t *testing.T) {
 func recorded(t *testing.T, id string) *calls {
 	t.Helper()
 	tree, err := pathlock.NewTree("proof", id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	c, err := record(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"github.com/pathlock-go/pathlock/store/redisstore"
@@ -43,21 +44,15 @@ func TestWithScheme_opensAStoreOfOnesOwn(t *testing.T) {
 			password = append(password, anystore.WithPassword("sec/ret"))
 		}
 		store, err := anystore.Open(t.Context(), url, append(password, own)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		if members := strings.Count(url, "|") + min(strings.Count(url, "|"), 1); len(store.Members()) != members {
 			t.Errorf("%s has %d members, want %d", url, len(store.Members()), members)
 		}
 		if store.String() != shown {
 			t.Errorf("%s is shown as %s, want %s", url, store, shown)
 		}
-		if _, err := pathlock.New(store).Mutex("a").TryLock(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if err := store.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, testerr.Of(pathlock.New(store).Mutex("a").TryLock(t.Context())))
+		testerr.None(t, store.Close(t.Context()))
 	}
 	slices.Sort(closed)
 	if got := fmt.Sprint(closed); got != "[consul://:sec%2Fret@h1?dc=2 consul://h1 consul://u@h2 consul://user:sec%2Fret@h1/locks]" {
@@ -69,9 +64,7 @@ func TestWithScheme_opensAStoreOfOnesOwn(t *testing.T) {
 	if forms := anystore.Forms(own); !slices.Contains(forms, "consul://…") {
 		t.Errorf("the forms are %v", forms)
 	}
-	if _, err := anystore.Open(t.Context(), "consul://h1"); !errors.Is(err, anystore.ErrURL) {
-		t.Errorf("without the option: %v", err)
-	}
+	testerr.Is(t, "without the option", testerr.Of(anystore.Open(t.Context(), "consul://h1")), anystore.ErrURL)
 	if store, err := anystore.Open(t.Context(), "consul://user:p?a@ss@h1", own); err != nil || store.String() != "consul://" {
 		t.Errorf("a password with a ? is shown as %v, %v", store, err)
 	}

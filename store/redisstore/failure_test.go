@@ -70,25 +70,6 @@ func TestMemoryFull(t *testing.T) {
 	testlock.Release(t, store, w.Acquisition)
 }
 
-func TestClose(t *testing.T) {
-	store, tree := newStore(t), testlock.Tree(t)
-	first := testlock.Ask(tree, x("/a"))
-	testlock.Take(t, store, first)
-	other := newStore(t)
-	w := testlock.Queue(t, other, testlock.Ask(tree, x("/a")))
-	if err := other.Close(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Ends(); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("the wait ended with %v, want ErrUnavailable", err)
-	}
-	if _, err := other.Acquire(t.Context(), testlock.Ask(tree, x("/b"))); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("acquire after Close: %v, want ErrUnavailable", err)
-	}
-	requireHeld(t, store, first) // the place has been given up
-	testlock.Release(t, store, first)
-}
-
 // TestCloseIsBounded: a store whose server does not answer is closed within the context, and,
 // whatever that is, within the time of a few commands.
 func TestCloseIsBounded(t *testing.T) {

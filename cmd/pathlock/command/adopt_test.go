@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
@@ -109,9 +110,7 @@ func eachTrial(t *testing.T, database string, newURL func(t *testing.T) string, 
 
 func (tr trial) exec(t *testing.T, statement string) {
 	t.Helper()
-	if _, err := tr.db.ExecContext(t.Context(), statement); err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
+	testerr.MustBe(t, statement, testerr.Of(tr.db.ExecContext(t.Context(), statement)), nil)
 }
 
 // answer is what adopt --json says, as far as it is looked at.
@@ -255,9 +254,7 @@ func TestAdopt_smallTables(t *testing.T) {
 
 func sqliteURL(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "trial.db")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, os.WriteFile(path, nil, 0o600))
 	return "sqlite://" + path
 }
 
@@ -269,9 +266,7 @@ func postgresURL(t *testing.T) string {
 	_ = must(admin.ExecContext(t.Context(), "CREATE DATABASE "+name))
 	t.Cleanup(func() {
 		_, err := admin.ExecContext(context.WithoutCancel(t.Context()), "DROP DATABASE "+name+" WITH (FORCE)")
-		if err := errors.Join(err, admin.Close()); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, errors.Join(err, admin.Close()))
 	})
 	u.Path = "/" + name
 	return u.String()

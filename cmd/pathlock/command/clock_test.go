@@ -7,15 +7,14 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // How long something has lasted, and will last, is by the store's clock, which may be behind this
 // host's.
 func TestSpans_AreByTheStoresClock(t *testing.T) {
 	tree, err := pathlock.NewTree("testplan", "plan-001")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	now := time.Now().Add(-5 * time.Minute)
 	entry := func(owner pathlock.Owner) pathlock.Entry {
 		return pathlock.Entry{

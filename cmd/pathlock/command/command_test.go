@@ -15,6 +15,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testetcd"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -65,9 +66,7 @@ func waiters(t testing.TB, locker *pathlock.Locker, name string) int {
 	n := 0
 	for _, namespace := range []string{pathlock.MutexNamespace, "election"} {
 		snapshot, err := locker.Snapshot(t.Context(), must(pathlock.NewTree(namespace, name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		n += len(snapshot.Waiters)
 	}
 	return n
@@ -79,26 +78,18 @@ func TestLock_signalEndsAWait(t *testing.T) {
 	url, _ := table(t, sound)
 	locker := opened(t, url)
 	lock, err := locker.Mutex("nightly").TryLock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGUSR1} {
 		cmd := program(t, "lock", "nightly", "--locks", url, "--", "true")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, cmd.Start())
 		testserver.Await(t, "it waits", func() bool { return waiters(t, locker, "nightly") > 0 })
-		if err := cmd.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, cmd.Process.Signal(s))
 		_ = cmd.Wait() // its exit code is looked at
 		if code := cmd.ProcessState.ExitCode(); code != 128+int(s) || waiters(t, locker, "nightly") > 0 {
 			t.Errorf("after %v, the exit code is %d, and %d wait", s, code, waiters(t, locker, "nightly"))
 		}
 	}
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, lock.Release(t.Context()))
 }
 
 // A command whose lock cannot be renewed has ended when the lease ends, even if it ignores SIGTERM.
@@ -109,17 +100,11 @@ func TestLock_commandEndsBeforeItsLease(t *testing.T) {
 	cmd := program(t, "lock", "nightly", "--locks", "redis://"+server.Addr, "--lease", lease.String(), "--grace", grace.String(), "--",
 		"sh", "-c", `trap '' TERM; echo up; while echo runs >&2; do sleep 0.1; done`)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	var last lastWrite
 	cmd.Stderr = &last
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := out.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, cmd.Start())
+	testerr.Must(t, testerr.Of(out.Read(make([]byte, 1))))
 	server.Pause()
 	paused := time.Now()
 	_ = cmd.Wait() // its exit code is looked at

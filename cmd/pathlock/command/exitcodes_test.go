@@ -3,6 +3,8 @@ package command_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // An exit code says what happened, a message says why, and no message has a password.
@@ -10,9 +12,7 @@ func TestExitCodes(t *testing.T) {
 	soundURL, _ := table(t, sound)
 	brokenURL, _ := table(t, broken)
 	emptyURL, empty := table(t, `VALUES (1, 1, NULL, 'a', '/a')`)
-	if _, err := empty.ExecContext(t.Context(), `UPDATE suites SET deleted_at = '2026-01-01'`); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, testerr.Of(empty.ExecContext(t.Context(), `UPDATE suites SET deleted_at = '2026-01-01'`)))
 	tests := []struct {
 		args string
 		code int

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 const (
@@ -53,9 +54,7 @@ func TestFsck_escapesHostileTexts(t *testing.T) {
 		`INSERT INTO texts (id, plan_id, parent_id, name, path) VALUES ('` + hostile + `1', '` + hostile + `', NULL, '` + hostile + `', '` + hostile + `'),
 			('` + hostile + `2', 'b', '` + hostile + `3', '` + hostile + `', '` + hostile + `')`,
 	} {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, testerr.Of(db.ExecContext(t.Context(), statement)))
 	}
 	for _, args := range [][]string{
 		{}, {"--json"}, {"--repair"}, {"--repair", "--json"}, {"--repair", "--apply", "--locks", "off"}, {"--tree", hostile + "4"}, {"--parent", hostile},
@@ -74,17 +73,13 @@ func TestFsck_locksAndLog(t *testing.T) {
 	locker := opened(t, url)
 	tree := must(pathlock.NewTree("fsck", "1"))
 	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}, Note: "an editor"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	log := filepath.Join(t.TempDir(), "changes.jsonl")
 	args := []string{"fsck", "--table", "suites", "--db", url, "--repair", "--apply", "--locks", url, "--namespace", "fsck", "--wait", "50ms", "--log", log}
 	if code, out, errs := run(t, args...); code != 4 || !strings.Contains(out, "skipped: tree 1: ") || !strings.Contains(out, `"an editor"`) {
 		t.Errorf("while somebody edits: exit code %d, %s%s", code, out, errs)
 	}
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, lock.Release(t.Context()))
 	if code, out, errs := run(t, args...); code != 1 {
 		t.Errorf("exit code %d, %s%s", code, out, errs)
 	}
@@ -92,9 +87,7 @@ func TestFsck_locksAndLog(t *testing.T) {
 		t.Errorf("afterwards, %v are held (%v)", trees, err)
 	}
 	text, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	if lines := strings.Split(strings.TrimSpace(string(text)), "\n"); lines[len(lines)-1] != `{"tx":2,"commit":true}` {
 		t.Errorf("the log ends with %s, want the commit of transaction 2", lines[len(lines)-1])
 	}
@@ -126,15 +119,11 @@ func TestFsck_leaves(t *testing.T) {
 // A server that takes connections and says nothing is given up.
 func TestFsck_GivesUpASilentDatabase(t *testing.T) {
 	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	defer func() { _ = silent.Close() }()
 	for _, url := range []string{"mysql://x@tcp(%s)/x", "postgres://x@%s/x"} {
 		db, _, err := command.OpenDB(fmt.Sprintf(url, silent.Addr()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		if err := command.Reach(t.Context(), db, 50*time.Millisecond); err == nil || err.Error() != "connect to the database, which does not answer: no answer within 50ms" {
 			t.Errorf("%s: %v", url, err)
 		}
@@ -158,16 +147,12 @@ func TestFsck_SaysThatTheLockStoreIsAway(t *testing.T) {
 func TestFsck_RefusesOtherLocks(t *testing.T) {
 	url, db := table(t, broken)
 	id, err := opened(t, url).StoreID(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	for _, statement := range []string{
 		"CREATE TABLE pathlock_stores (guarded VARCHAR(191) PRIMARY KEY, namespace VARCHAR(255), store VARCHAR(64))",
 		"INSERT INTO pathlock_stores VALUES ('suites', 'testplan', 'ABCDEFGH of 2026-01-01')",
 	} {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, testerr.Of(db.ExecContext(t.Context(), statement)))
 	}
 	args := []string{"fsck", "--table", "suites", "--db", url, "--repair", "--apply", "--locks", url}
 	refused := func(args []string, says ...string) {
@@ -180,9 +165,7 @@ func TestFsck_RefusesOtherLocks(t *testing.T) {
 		}
 	}
 	refused(append(args, "--namespace", "testplan"), "ABCDEFGH of 2026-01-01", id)
-	if _, err := db.ExecContext(t.Context(), "UPDATE pathlock_stores SET store = ?", id); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, testerr.Of(db.ExecContext(t.Context(), "UPDATE pathlock_stores SET store = ?", id)))
 	refused(args, "namespace testplan", "suites")
 	if code, out, errs := run(t, append(args, "--namespace", "testplan")...); code != 1 {
 		t.Errorf("exit code %d, want 1: %s%s", code, out, errs)

@@ -9,33 +9,27 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // SIGINT ends a repair after the transaction that it is in.
 func TestFsck_interrupted(t *testing.T) {
 	url, _ := table(t, many(2000))
 	log := filepath.Join(t.TempDir(), "log")
-	if err := syscall.Mkfifo(log, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, syscall.Mkfifo(log, 0o600))
 	cmd := program(t, "fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--db", url, "--log", log, "-q")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, cmd.Start())
 	pipe, err := os.Open(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	defer func() { _ = pipe.Close() }()
 	last, changes := "", 0
 	for lines := bufio.NewScanner(pipe); lines.Scan(); {
 		last = lines.Text()
 		if changes++; changes == 30 { // in the middle of a transaction
-			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, cmd.Process.Signal(syscall.SIGINT))
 		}
 	}
 	_ = cmd.Wait()

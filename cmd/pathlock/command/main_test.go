@@ -17,6 +17,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -46,18 +47,14 @@ func table(t *testing.T, rows string) (string, *sql.DB) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.db")
 	db, err := driver.Open("file:" + filepath.ToSlash(path) + "?_pragma=journal_mode(wal)&_pragma=synchronous(off)&_pragma=busy_timeout(10000)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	for _, statement := range []string{
 		`CREATE TABLE suites (id INTEGER PRIMARY KEY, plan_id INTEGER, parent_id INTEGER, name TEXT, path TEXT, deleted_at DATETIME)`,
 		`CREATE INDEX suites_sibling ON suites (parent_id, name)`,
 		`INSERT INTO suites (id, plan_id, parent_id, name, path) ` + rows,
 	} {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, testerr.Of(db.ExecContext(t.Context(), statement)))
 	}
 	return "sqlite://" + path, db
 }
@@ -74,9 +71,7 @@ func run(t *testing.T, args ...string) (code int, out, errs string) {
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Args[0] = "pathlock" // as testscript knows it
 	return cmd
@@ -86,9 +81,7 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 func opened(t *testing.T, url string) *pathlock.Locker {
 	t.Helper()
 	store, err := anystore.Open(t.Context(), url, doctor.Stores...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = store.Close(context.Background()) })
 	return pathlock.New(store)
 }

@@ -3,6 +3,8 @@ package command_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // A row whose path has gone stale takes all that is below it back to the top.
@@ -32,9 +34,7 @@ func TestFsck_refusesToMoveMostRows(t *testing.T) {
 		}
 		args = append(args, "--apply", "--locks", "off")
 		moved := func() (n int) {
-			if err := db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM suites WHERE path NOT LIKE '/a%'`).Scan(&n); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM suites WHERE path NOT LIKE '/a%'`).Scan(&n))
 			return n
 		}
 		if code, out, errs := run(t, args...); code != 8 || !strings.Contains(errs, "--allow-moves") || moved() > 0 {

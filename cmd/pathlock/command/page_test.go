@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // words splits a line as a shell does, as far as the page needs it.
@@ -16,9 +17,7 @@ var words = regexp.MustCompile(`"[^"]*"|\S+`)
 func TestOperatingPage_commandsAreValid(t *testing.T) {
 	for _, name := range []string{"operating.md", "operating.zh-CN.md"} {
 		text, err := os.ReadFile("../../../docs/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		page := string(text)
 		commands := 0
 		for _, block := range regexp.MustCompile("(?s)```(?:sh|text)\n(.*?)```").FindAllStringSubmatch(page, -1) {

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -36,9 +37,7 @@ func TestLock_pager(t *testing.T) {
 	url, _ := table(t, sound)
 	master, slave := terminal(t)
 	dir := t.TempDir()
-	if err := os.Symlink(got(os.Executable()), dir+"/pathlock"); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, os.Symlink(got(os.Executable()), dir+"/pathlock"))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", `set -m; "$0" lock --locks "$1" n -- sh -c "$2" | sh -c "$3"`, dir+"/pathlock", url,
 		`echo go; until [ -e `+dir+`/paged ]; do sleep 0.01; done; read x; echo "command has $x" >/dev/tty; while :; do sleep 1; done`,
 		`read go; read y </dev/tty; echo "pager has $y" >/dev/tty; : >`+dir+`/paged; cat`)
@@ -55,9 +54,7 @@ func converse(t *testing.T, cmd *exec.Cmd, master, slave *os.File, steps []line)
 	t.Helper()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, cmd.Start())
 	_ = slave.Close()
 	lines := bufio.NewScanner(master)
 	for _, step := range steps {
@@ -66,9 +63,7 @@ func converse(t *testing.T, cmd *exec.Cmd, master, slave *os.File, steps []line)
 		if lines.Err() != nil {
 			t.Fatalf("nothing says %q: %v", step.says, lines.Err())
 		}
-		if _, err := io.WriteString(master, step.types); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, testerr.Of(io.WriteString(master, step.types)))
 	}
 	for lines.Scan() {
 	}
@@ -81,9 +76,7 @@ func terminal(t *testing.T) (master, slave *os.File) {
 	master = got(os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0))
 	t.Cleanup(func() { _ = master.Close() })
 	fd := int(master.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
 	return master, got(os.OpenFile(fmt.Sprint("/dev/pts/", got(unix.IoctlGetInt(fd, unix.TIOCGPTN))), os.O_RDWR|syscall.O_NOCTTY, 0))
 }
 
@@ -92,20 +85,14 @@ func TestLock_stopped(t *testing.T) {
 	url, _ := table(t, sound)
 	cmd := program(t, "lock", "--locks", url, "n", "--", "sh", "-c", "echo $$; kill -STOP $$")
 	out := got(cmd.StdoutPipe())
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, cmd.Start())
 	pid := 0
-	if _, err := fmt.Fscan(out, &pid); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, testerr.Of(fmt.Fscan(out, &pid)))
 	testserver.Await(t, "the command is stopped", func() bool {
 		stat := string(got(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))))
 		return strings.Contains(stat, ") T ")
 	})
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, cmd.Process.Signal(syscall.SIGTERM))
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 143 {
 		t.Errorf("the exit code is %d, want 143", code)

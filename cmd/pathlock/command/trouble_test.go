@@ -14,6 +14,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 )
 
@@ -26,22 +27,16 @@ func heldInFile(t *testing.T, ids ...string) (url string, locks []*pathlock.Lock
 	locker := opened(t, url)
 	for _, id := range ids {
 		lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: must(pathlock.NewTree("testplan", id)), Gate: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		t.Cleanup(func() { _ = lock.Release(context.Background()) }) // its record may be damaged
 		locks = append(locks, lock)
 	}
 	db, err := driver.Open("file:" + file + "-locks?_pragma=busy_timeout(10000)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return url, locks, func(statements ...string) {
 		for _, statement := range statements {
-			if _, err := db.ExecContext(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, testerr.Of(db.ExecContext(t.Context(), statement)))
 		}
 	}
 }

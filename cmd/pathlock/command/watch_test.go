@@ -13,6 +13,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -30,19 +31,13 @@ func TestWatchWritesChanges(t *testing.T) {
 	locker := opened(t, url)
 	tree := must(pathlock.NewTree(fmt.Sprintf("watch/%d", time.Now().UnixNano()), "plan 001"))
 	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	cmd := program(t, "watch", command.NameOf(tree), "--locks", url, "--json", "--interval", "100ms")
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // it may have been waited for
@@ -67,31 +62,23 @@ func TestWatchWritesChanges(t *testing.T) {
 	granted := make(chan *pathlock.Lock, 1)
 	go func() {
 		second, err := locker.Acquire(t.Context(), request)
-		if err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, err)
 		granted <- second
 	}()
 	waiter := next("waiter")
 	if len(waiter.WaitsFor) != 1 || waiter.WaitsFor[0].Holder != holder {
 		t.Errorf("it waits: %+v, want for %s", waiter, holder)
 	}
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, lock.Release(t.Context()))
 	if s := next("released"); s.Holder != holder {
 		t.Errorf("released: %+v, want %s", s, holder)
 	}
 	if s := next("holder"); s.Holder != waiter.Holder { // and no line that the waiter has left
 		t.Errorf("it holds %+v, want %s", s, waiter.Holder)
 	}
-	if err := (<-granted).Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, (<-granted).Release(t.Context()))
 	next("released")
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, cmd.Process.Signal(syscall.SIGINT))
 	if lines.Scan() {
 		t.Errorf("after the signal, it writes %s", lines.Text())
 	}
@@ -105,13 +92,9 @@ func TestWatchEndsWithItsReader(t *testing.T) {
 	t.Parallel()
 	url, _, _ := heldInFile(t, "plan-001")
 	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	defer func() { _ = out.Close() }()
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, in.Close())
 	cmd := program(t, "watch", "--locks", url, "--interval", "100ms")
 	cmd.Stdout = out
 	if err := cmd.Run(); err != nil {

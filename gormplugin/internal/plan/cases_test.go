@@ -12,6 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // grove is a tree, t, of the rows 1 /a, 2 /a/b, 3 /a/b/c and 4 /d, with the deleted rows 5 /a/e and
@@ -272,12 +273,8 @@ func TestDelete_andCopy(t *testing.T) {
 	if x, err = g.nodes.Delete(hit, g.live()); err != nil || len(x.Tops) != 2 || locks(x) != "t X/a/b, t X/d" || len(hit.Outside(false)) != 2 || len(x.Chains) != 1 {
 		t.Errorf("nodes: %v, %s, %v", x, locks(x), err)
 	}
-	if err := x.Differs(x.On(), g.rows(1)); err != nil {
-		t.Error(err)
-	}
-	if err := x.Differs(x.On(), nil); !errors.Is(err, pathlock.ErrPathChanged) {
-		t.Errorf("without locks: %v", err)
-	}
+	testerr.None(t, x.Differs(x.On(), g.rows(1)))
+	testerr.Is(t, "without locks", x.Differs(x.On(), nil), pathlock.ErrPathChanged)
 	for _, c := range []struct {
 		what          string
 		shape         *plan.Shape

@@ -12,6 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"pgregory.net/rapid"
 )
 
@@ -249,9 +250,7 @@ func (f *forest) delete(t *rapid.T) {
 		}
 	}
 	x, err := f.shape.Delete(hit, live)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	gone := make(map[any]bool)
 	for id, n := range live {
 		for _, top := range x.Tops {
@@ -319,9 +318,7 @@ func (f *forest) check(t *rapid.T) {
 			c.Found(slices.Values([]*plan.Node{live[id]}))
 		}
 	}
-	if err := c.Check(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, c.Check())
 	// A path that is not the parent's and the name is noticed, however far up.
 	for _, damaged := range live {
 		damaged.Path += "x"

@@ -14,6 +14,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 func TestPlain(t *testing.T) {
@@ -56,9 +57,7 @@ func TestConvert_numbers(t *testing.T) {
 		Gone    bool
 	}
 	parsed, err := schema.Parse(&row{}, new(sync.Map), schema.NamingStrategy{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	table := &Table{Shape: plan.Shape{TableName: "rows"}, Schema: parsed}
 	number := []string{"ID", "Small", "Count", "Pointer", "Null"}
 	for _, c := range []struct {
@@ -94,9 +93,7 @@ func TestAsFlag(t *testing.T) {
 		Count int8
 	}
 	parsed, err := schema.Parse(&row{}, new(sync.Map), schema.NamingStrategy{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	for _, c := range []struct {
 		field          string
 		assigned, want any
@@ -117,9 +114,7 @@ func TestCheckMark(t *testing.T) {
 		Removed *time.Time
 	}
 	parsed, err := schema.Parse(&row{}, new(sync.Map), schema.NamingStrategy{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	for _, c := range []struct {
 		field, when string
 		taken       bool

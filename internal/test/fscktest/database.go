@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // Database is a database to test on.
@@ -116,17 +117,13 @@ func (w *world) put(t testing.TB, id, tree, parent, name, path any) {
 func (w *world) dump(t testing.TB) map[string][6]string {
 	t.Helper()
 	rows, err := w.db.QueryContext(context.WithoutCancel(t.Context()), `SELECT id, plan_id, parent_id, name, path, id_path, deleted_at FROM suites`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	defer func() { _ = rows.Close() }()
 	all := make(map[string][6]string)
 	for rows.Next() {
 		var id string
 		var is [6]sql.NullString
-		if err := rows.Scan(&id, &is[0], &is[1], &is[2], &is[3], &is[4], &is[5]); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, rows.Scan(&id, &is[0], &is[1], &is[2], &is[3], &is[4], &is[5]))
 		var values [6]string
 		for i, value := range is {
 			values[i] = null
@@ -136,9 +133,7 @@ func (w *world) dump(t testing.TB) map[string][6]string {
 		}
 		all[id] = values
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, rows.Err())
 	return all
 }
 
@@ -168,9 +163,7 @@ func (w *world) understood(n Node) Node {
 
 func (w *world) exec(t testing.TB, query string, args ...any) {
 	t.Helper()
-	if _, err := w.db.ExecContext(context.WithoutCancel(t.Context()), w.bind(query), args...); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
+	testerr.MustBe(t, query, testerr.Of(w.db.ExecContext(context.WithoutCancel(t.Context()), w.bind(query), args...)), nil)
 }
 
 // bind numbers the question marks of a statement for PostgreSQL.
@@ -222,9 +215,7 @@ func (w *world) insert(t testing.TB, nodes ...Node) {
 func (w *world) checker(t testing.TB) *fsck.Checker {
 	t.Helper()
 	c, err := fsck.New(t.Context(), w.db, w.Dialect, w.table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return c
 }
 
@@ -263,9 +254,7 @@ func (w *world) repair(t testing.TB, opts fsck.RepairOptions) ([]fsck.Change, fs
 		return nil
 	}
 	summary, err := w.checker(t).Repair(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return changes, summary
 }
 

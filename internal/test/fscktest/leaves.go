@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // leavesOf describes leaves below the rows of a table. They have the path of their parent where
@@ -42,15 +43,11 @@ func (w *world) wrongLeaves(t *testing.T) (found []string) {
 	leaves := w.table.Leaves[0]
 	m.pathForm, m.idForm = cmp.Or(leaves.PathForm, "/*/*"), cmp.Or(leaves.IDPathForm, "/*/*")
 	rows, err := w.db.QueryContext(context.WithoutCancel(t.Context()), "SELECT id, suite_id, name, path, COALESCE(id_path, '') FROM cases")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var n Node
-		if err := rows.Scan(&n.ID, &n.Parent, &n.Name, &n.Path, &n.IDPath); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, rows.Scan(&n.ID, &n.Parent, &n.Name, &n.Path, &n.IDPath))
 		up, there := m.rows[n.Parent]
 		n.Tree = up.Tree
 		path, ids, has := m.right(n)
@@ -62,8 +59,6 @@ func (w *world) wrongLeaves(t *testing.T) (found []string) {
 			found = append(found, fmt.Sprintf("%s %dcases", fsck.WrongIDPath, n.ID))
 		}
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, rows.Err())
 	return found
 }

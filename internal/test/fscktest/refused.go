@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // testRefused repairs tables with a row or a tree that cannot be repaired. The repair has to do the
@@ -51,9 +52,7 @@ func testRefused(t *testing.T, database Database) {
 				t.Errorf("left %q, want %q", got, want)
 			}
 		}
-		if err := tx.Rollback(); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, tx.Rollback())
 		if w.repair(t, fsck.RepairOptions{Apply: true}); len(w.kinds(t)) > 0 {
 			t.Errorf("after the lock was released, left %q", w.kinds(t))
 		}
@@ -77,12 +76,8 @@ func busyWorld(t *testing.T, database Database) *world {
 func (w *world) lockRow(t *testing.T) *sql.Tx {
 	t.Helper()
 	tx, err := w.db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.ExecContext(t.Context(), `UPDATE suites SET deleted_at = NULL WHERE id = 10`); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
+	testerr.Must(t, testerr.Of(tx.ExecContext(t.Context(), `UPDATE suites SET deleted_at = NULL WHERE id = 10`)))
 	return tx
 }
 
@@ -99,9 +94,7 @@ func testWaitEnds(t *testing.T, database Database) {
 	if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took > 20*time.Second {
 		t.Errorf("error %v after %v, want one that matches context.DeadlineExceeded", err, took)
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, tx.Rollback())
 	if after := w.dump(t); !maps.Equal(before, after) {
 		t.Errorf("changed: %v", after)
 	}

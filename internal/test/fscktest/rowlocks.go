@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // tryLock locks a row as a writer does, without waiting, and releases it.
@@ -43,9 +44,7 @@ func testRowLocks(t *testing.T, database Database) {
 	if got, want := fmt.Sprint(free), "[2]"; got != want {
 		t.Errorf("before the commit, others could change the rows %s, want %s", got, want)
 	}
-	if err := w.tryLock(t, 5); err != nil {
-		t.Errorf("after the repair: %v", err)
-	}
+	testerr.Is(t, "after the repair", w.tryLock(t, 5), nil)
 }
 
 // lineLog is a function as a writer.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
@@ -24,9 +25,7 @@ func raw(last byte) []byte { return append([]byte("kkkkkkkkkkkkkkk"), last) }
 func testTypes(t *testing.T, database Database) {
 	char := "CHAR(40) " + database.Binary
 	d, err := dialect.Of(database.Dialect)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	var uuids, binaries [3]any
 	for i := range uuids {
 		uuids[i], binaries[i] = uuid(i+1), raw([]byte{1, 2, 0xff}[i])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -35,17 +36,13 @@ func checkArrangements(t *testing.T, d Database) {
 						chain[at].ParentID = &chain[at-1].ID
 					}
 				}
-				if err := gormplugin.Arrange(w.db, chain, "note"); err != nil {
-					t.Error(err)
-				}
+				testerr.None(t, gormplugin.Arrange(w.db, chain, "note"))
 			}
 		})
 	}
 	all.Go(func() {
 		for i := range rounds * 2 {
-			if err := w.db.Create(&Suite{ParentID: &ids[1+i%rows], Name: fmt.Sprint("new", i)}).Error; err != nil {
-				t.Error(err)
-			}
+			testerr.None(t, w.db.Create(&Suite{ParentID: &ids[1+i%rows], Name: fmt.Sprint("new", i)}).Error)
 		}
 	})
 	all.Wait()

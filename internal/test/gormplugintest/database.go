@@ -10,6 +10,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -182,15 +183,11 @@ func open(t *testing.T, d Database, s settings, tr *trace) *gorm.DB {
 		if n := pool.Stats().InUse; n != 0 {
 			t.Errorf("%d connections are still in use", n)
 		}
-		if err := pool.Close(); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, pool.Close())
 	})
 	s.config.Logger = logger.Discard
 	db, err := gorm.Open(d.Dialector(pool), &s.config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return db
 }
 
@@ -201,13 +198,9 @@ func migrate(t *testing.T, d Database) {
 	if d.TableOptions != "" {
 		db = db.Set("gorm:table_options", d.TableOptions).Session(&gorm.Session{})
 	}
-	if err := db.AutoMigrate(append(Models(), &Other{}, &Label{})...); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, db.AutoMigrate(append(Models(), &Other{}, &Label{})...))
 	// GORM makes no unique index over rows at the top.
-	if err := db.Use(NewPlugin(pathlock.New(memstore.New()))); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, db.Use(NewPlugin(pathlock.New(memstore.New()))))
 	if err := gormplugin.AutoMigrate(db); err != nil && !errors.Is(err, gormplugin.ErrUnsafeSchema) {
 		t.Fatal(err)
 	}
@@ -233,9 +226,7 @@ func newWorld(t *testing.T, d Database, s settings) *world {
 	w := &world{T: t, locker: pathlock.New(tr.store(s.store), opts...), trace: tr}
 	w.db = open(t, d, s, tr)
 	w.plugin = NewPlugin(w.locker, s.options...)
-	if err := w.db.Use(w.plugin); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, w.db.Use(w.plugin))
 	if w.root = s.root; w.root == nil {
 		w.root = w.newPlan()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"github.com/pathlock-go/pathlock/store/offstore"
 )
@@ -48,9 +49,7 @@ func checkElsewhere(t *testing.T, d Database) {
 		return id
 	}
 	w, err := starts(right, "plans")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	one := id(w)
 	for name, c := range map[string]struct {
 		store     pathlock.Store

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"gorm.io/gorm"
 )
 
@@ -63,13 +64,9 @@ func (m *machine) held(w *world, claims []string, certain bool) {
 	var held []string
 	for i, tree := range m.trees {
 		domain, err := pathlock.NewTree(m.table.schema.Table, m.table.text(tree))
-		if err != nil {
-			m.Fatal(err)
-		}
+		testerr.Must(m, err)
 		snapshot, err := w.locker.Snapshot(m.Context(), domain)
-		if err != nil {
-			m.Fatal(err)
-		}
+		testerr.Must(m, err)
 		for _, h := range snapshot.Holders {
 			for _, c := range h.Claims {
 				if c.Mode == pathlock.ModeX {
@@ -129,9 +126,7 @@ func (m *machine) bind(db *gorm.DB) {
 func (m *machine) actual(db *gorm.DB) (found [][]actual) {
 	for _, tree := range m.trees {
 		rows, err := m.table.read(db.Session(&gorm.Session{NewDB: true}), tree)
-		if err != nil {
-			m.Fatal(err)
-		}
+		testerr.Must(m, err)
 		found = append(found, rows)
 	}
 	return found
@@ -193,9 +188,7 @@ func (m *machine) compareLeaves(db *gorm.DB) {
 		keys = append(keys, key)
 	}
 	var found []Case
-	if err := db.Session(&gorm.Session{NewDB: true}).Where("suite_id IN ?", keys).Find(&found).Error; err != nil {
-		m.Fatal(err)
-	}
+	testerr.Must(m, db.Session(&gorm.Session{NewDB: true}).Where("suite_id IN ?", keys).Find(&found).Error)
 	nodes := make(map[string]node)
 	for _, n := range m.leaves {
 		nodes[fmt.Sprint(m.keys[n.parent], n.name)] = n

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"gorm.io/gorm"
 	"pgregory.net/rapid"
 )
@@ -27,9 +28,7 @@ func (m *machine) look(w *world) {
 	if live := m.live(); x.shown && len(live) > 0 {
 		// Another program's row: NULL is live, too.
 		err := gormplugin.AllowRawWrites(db).Exec("UPDATE "+x.quoted(db)+" SET "+x.mark+" = NULL WHERE id = ?", m.keys[pick(m, live, "NULL")]).Error
-		if err != nil {
-			m.Fatal(err)
-		}
+		testerr.Must(m, err)
 	}
 	ids = m.some(ids, "looked up")
 	if m.table.restored == nil && x.get(x.new(), "id") == any(int64(0)) || x.get(x.new(), "id") == any("") {
@@ -88,9 +87,7 @@ func (m *machine) isAt(id int, at pathlock.Location, err error) {
 // finds checks what a query finds.
 func (m *machine) finds(what string, query *gorm.DB, want []int) {
 	rows := reflect.New(reflect.SliceOf(m.table.schema.ModelType))
-	if err := query.Find(rows.Interface()).Error; err != nil {
-		m.Fatalf("%s: %v", what, err)
-	}
+	testerr.MustBe(m, what, query.Find(rows.Interface()).Error, nil)
 	var got, wanted []string
 	for i := range rows.Elem().Len() {
 		got = append(got, m.table.text(m.table.get(rows.Elem().Index(i).Addr().Interface(), "id")))

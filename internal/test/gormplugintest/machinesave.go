@@ -7,6 +7,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -22,9 +23,7 @@ type image struct {
 // read keeps a row as it is now.
 func (m *machine) read(id int) {
 	row := m.table.new()
-	if err := m.worlds[0].db.Where("id = ?", m.keys[id]).Take(row).Error; err != nil {
-		m.Fatal(err)
-	}
+	testerr.Must(m, m.worlds[0].db.Where("id = ?", m.keys[id]).Take(row).Error)
 	i := image{id: id, row: row, node: m.rows[id]}
 	if m.table.path != "" {
 		i.path = fmt.Sprint(m.table.get(row, m.table.path))

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"gorm.io/gorm"
 	"pgregory.net/rapid"
 )
@@ -146,9 +147,7 @@ func (t *transaction) atEnd(tx *gorm.DB) {
 	err = errors.Join(err, gormplugin.AfterEnd(tx, func(_ context.Context, outcome gormplugin.Outcome) {
 		t.told = append(t.told, fmt.Sprintf("%d %s", number, outcomeNames[outcome]))
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 }
 
 // ended checks what its functions were told, in which order, and what was called before the commit.

@@ -13,6 +13,7 @@ import (
 	"gorm.io/driver/mysql"
 	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -22,9 +23,7 @@ import (
 func OnMySQL(t *testing.T, server testserver.MySQLServer, settings map[string]string) Database {
 	t.Helper()
 	config, err := mysqldriver.ParseDSN(server.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	config.ParseTime = true
 	// A test that fails may leave a transaction open, for whose end nobody should wait for a day.
 	config.Params = maps.Clone(config.Params)
@@ -36,9 +35,7 @@ func OnMySQL(t *testing.T, server testserver.MySQLServer, settings map[string]st
 	administer := func(ctx context.Context, statement string) {
 		admin := sql.OpenDB(mysqlConnector(t, config))
 		defer func() { _ = admin.Close() }()
-		if _, err := admin.ExecContext(ctx, statement); err != nil {
-			t.Errorf("%s: %v", statement, err)
-		}
+		testerr.Is(t, statement, testerr.Of(admin.ExecContext(ctx, statement)), nil)
 	}
 	administer(t.Context(), "CREATE DATABASE "+name+" CHARACTER SET utf8mb4")
 	t.Cleanup(func() { administer(context.Background(), "DROP DATABASE "+name) })
@@ -66,8 +63,6 @@ func OnMySQL(t *testing.T, server testserver.MySQLServer, settings map[string]st
 func mysqlConnector(t *testing.T, config *mysqldriver.Config) driver.Connector {
 	t.Helper()
 	connector, err := mysqldriver.NewConnector(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return connector
 }

@@ -38,6 +38,8 @@ func queryChecks() []check {
 				return gormplugin.At(w.db, model, w.root.PlanID, pathlock.MustParsePath(path))
 			}
 			w.hits(at(&Case{}, "/a/b/t").Find(&Case{}), 1)
+			w.hits(gormplugin.Children(w.db, &Case{}, b.ID).Find(&[]Case{}), 1)
+			w.hits(gormplugin.Children(w.db, &Case{}, *b.ParentID).Find(&[]Case{}), 0)
 			for _, path := range []string{"/a/B", "/a/b/t", "/a/b%", "/a/b "} {
 				w.fails(at(&Suite{}, path).Take(&Suite{}).Error, gorm.ErrRecordNotFound)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // schemaWorld is a database with guarded tables.
@@ -31,9 +32,7 @@ func newSchemaWorld(t *testing.T, d Database, models ...gormplugin.Option) *sche
 func (w *schemaWorld) exec(statement string) {
 	w.Helper()
 	statement = strings.ReplaceAll(statement, "${binary}", w.binary)
-	if err := gormplugin.AllowRawWrites(w.db).Exec(statement).Error; err != nil {
-		w.Fatalf("%s: %v", statement, err)
-	}
+	testerr.MustBe(w, statement, gormplugin.AllowRawWrites(w.db).Exec(statement).Error, nil)
 }
 
 // findings are what [gormplugin.Verify] finds.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"gorm.io/gorm"
 )
 
@@ -130,9 +131,7 @@ func noStatistics(t *testing.T, db *gorm.DB, tables ...string) {
 		case "postgres":
 			err = gormplugin.AllowRawWrites(db).Exec("ALTER TABLE " + table + " SET (autovacuum_enabled = off)").Error
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 	}
 }
 
@@ -148,9 +147,7 @@ func (w *world) within(t *testing.T, do func(db *gorm.DB) error) (read int64) {
 		read = rowsRead(t, tx) - before
 		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, err)
 	if w.db.Name() == "sqlite" {
 		for _, s := range w.trace.ran() {
 			w.scansNothing(t, s)
@@ -174,9 +171,7 @@ func rowsRead(t *testing.T, tx *gorm.DB) (read int64) {
 	case "postgres":
 		err = tx.Raw("SELECT COALESCE(SUM(seq_tup_read + COALESCE(idx_tup_fetch, 0)), 0) FROM pg_stat_xact_user_tables").Row().Scan(&read)
 	}
-	if err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, err)
 	return read
 }
 

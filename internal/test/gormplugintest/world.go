@@ -13,6 +13,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 )
@@ -28,9 +29,7 @@ func (w *world) newPlan() *Suite {
 // must fails the test on an error.
 func (w *world) must(err error) {
 	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
+	testerr.Must(w, err)
 }
 
 // fails checks that err matches want.

@@ -12,20 +12,17 @@ import (
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/adopt"
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // database makes an SQLite file with tables.
 func database(t *testing.T, statements ...string) *sql.DB {
 	t.Helper()
 	db, err := driver.Open("file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "test.db")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	for _, statement := range statements {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
-		}
+		testerr.MustBe(t, statement, testerr.Of(db.ExecContext(t.Context(), statement)), nil)
 	}
 	return db
 }
@@ -34,9 +31,7 @@ func database(t *testing.T, statements ...string) *sql.DB {
 func adopted(t *testing.T, statements ...string) adopt.Report {
 	t.Helper()
 	report, err := adopt.Run(t.Context(), database(t, statements...), fsck.SQLite, adopt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return report
 }
 
@@ -106,9 +101,7 @@ func TestRun_fillsParents(t *testing.T) {
 		t.Errorf("got %s, want %s, in\n%s", tree.Fsck, want, text)
 	}
 	for _, s := range tree.Statements {
-		if _, err := db.ExecContext(t.Context(), s.SQL); err != nil {
-			t.Fatalf("%s: %v", s.SQL, err)
-		}
+		testerr.MustBe(t, s.SQL, testerr.Of(db.ExecContext(t.Context(), s.SQL)), nil)
 	}
 	var parents string
 	if err := db.QueryRowContext(t.Context(), `SELECT GROUP_CONCAT(COALESCE(parent_id, 'top'), ' ') FROM (SELECT * FROM files ORDER BY id)`).Scan(&parents); err != nil || parents != "top 1 2 top 4 5 -1" {
@@ -116,9 +109,7 @@ func TestRun_fillsParents(t *testing.T) {
 	}
 	slices.Reverse(tree.Statements)
 	for _, s := range tree.Statements {
-		if _, err := db.ExecContext(t.Context(), s.Undo); err != nil {
-			t.Fatalf("%s: %v", s.Undo, err)
-		}
+		testerr.MustBe(t, s.Undo, testerr.Of(db.ExecContext(t.Context(), s.Undo)), nil)
 	}
 	if again, err := adopt.Run(t.Context(), db, fsck.SQLite, adopt.Options{}); err != nil || len(again.Trees) != 1 || again.Trees[0].Fsck != tree.Fsck {
 		t.Errorf("after the way back: %+v (%v)", again, err)

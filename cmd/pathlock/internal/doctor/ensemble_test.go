@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testetcd"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -40,19 +41,19 @@ func TestEtcd(t *testing.T) {
 		t.Parallel()
 		server := testetcd.Start(t)
 		store, err := etcdstore.Open("etcd://" + server.Addr)
-		must(t, err)
+		testerr.Must(t, err)
 		defer func() { _ = store.Close(t.Context()) }()
 		auth := store.Client()
 		for _, user := range []string{"root", "locks"} {
 			_, err := auth.UserAdd(t.Context(), user, "secret")
-			must(t, err)
+			testerr.Must(t, err)
 			_, err = auth.RoleAdd(t.Context(), user)
-			must(t, err)
+			testerr.Must(t, err)
 			_, err = auth.UserGrantRole(t.Context(), user, user)
-			must(t, err)
+			testerr.Must(t, err)
 		}
 		_, err = auth.AuthEnable(t.Context())
-		must(t, err)
+		testerr.Must(t, err)
 		f := want(t, locks(t, "etcd://locks:secret@"+server.Addr), doctor.Problem, "service", "does not let the user")
 		if !strings.Contains(f.Change, "readwrite") || strings.Contains(f.Change, "secret") {
 			t.Errorf("the change is %q", f.Change)

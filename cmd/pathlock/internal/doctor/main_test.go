@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 func TestMain(m *testing.M) {
@@ -21,9 +22,7 @@ func examine(t *testing.T, s doctor.Subject) doctor.Report {
 	t.Helper()
 	s.Kinds = doctor.Stores
 	r, err := doctor.Examine(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return r
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
@@ -57,18 +58,18 @@ func bouncer(t *testing.T, server, mode string) string {
 		testserver.Missing(t, "there is no pgbouncer")
 	}
 	u, err := url.Parse(server)
-	must(t, err)
+	testerr.Must(t, err)
 	port, err := testnet.FreePort(t.Context())
-	must(t, err)
+	testerr.Must(t, err)
 	config := filepath.Join(t.TempDir(), "pgbouncer.ini")
-	must(t, os.WriteFile(config, fmt.Appendf(nil, "[databases]\n* = host=%s port=%s user=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %s\nunix_socket_dir =\nauth_type = any\npool_mode = %s\n",
+	testerr.Must(t, os.WriteFile(config, fmt.Appendf(nil, "[databases]\n* = host=%s port=%s user=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %s\nunix_socket_dir =\nauth_type = any\npool_mode = %s\n",
 		u.Hostname(), u.Port(), u.User.Username(), port, mode), 0o600))
 	args := []string{config}
 	if os.Geteuid() == 0 {
 		args = []string{"-u", "nobody", config} // it refuses to run as root
 	}
 	command := exec.CommandContext(context.Background(), path, args...)
-	must(t, command.Start())
+	testerr.Must(t, command.Start())
 	t.Cleanup(func() {
 		_ = command.Process.Kill()
 		_ = command.Wait()

@@ -7,6 +7,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -27,10 +28,10 @@ func TestSame_FindsAnotherStore(t *testing.T) {
 			"INSERT INTO pathlock_stores VALUES ('suites', 'testplan', 'ABCDEFGH of 2026-01-01')")
 		want(t, same(), doctor.Problem, "same store", "take the locks of suites in ABCDEFGH of 2026-01-01")
 		store, err := anystore.Open(t.Context(), locks, doctor.Stores...)
-		must(t, err)
+		testerr.Must(t, err)
 		id, err := pathlock.New(store).StoreID(t.Context())
-		must(t, err)
-		must(t, store.Close(t.Context()))
+		testerr.Must(t, err)
+		testerr.Must(t, store.Close(t.Context()))
 		do(t, db, "UPDATE pathlock_stores SET store = '"+id+"'")
 		want(t, same(), doctor.Fine, "same store", "take the locks of suites here, in the namespace testplan")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
@@ -22,9 +23,9 @@ import (
 func open(t *testing.T, url string) *sql.DB {
 	t.Helper()
 	d, err := sqlopen.Parse(url)
-	must(t, err)
+	testerr.Must(t, err)
 	db, err := d.Open()
-	must(t, err)
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -32,9 +33,7 @@ func open(t *testing.T, url string) *sql.DB {
 func do(t *testing.T, db *sql.DB, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
-		if _, err := db.ExecContext(context.WithoutCancel(t.Context()), s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
+		testerr.MustBe(t, s, testerr.Of(db.ExecContext(context.WithoutCancel(t.Context()), s)), nil)
 	}
 }
 
@@ -46,7 +45,7 @@ func postgres(t *testing.T) string {
 	do(t, admin, "CREATE DATABASE "+name)
 	t.Cleanup(func() { do(t, admin, "DROP DATABASE "+name+" WITH (FORCE)") })
 	u, err := url.Parse(testserver.Postgres(t))
-	must(t, err)
+	testerr.Must(t, err)
 	u.Path = "/" + name
 	return u.String()
 }
@@ -58,9 +57,9 @@ func mysql(t *testing.T, server testserver.MySQLServer) string { return "mysql:/
 func used(t *testing.T, url string) {
 	t.Helper()
 	store, err := anystore.Open(t.Context(), url, doctor.Stores...)
-	must(t, err)
-	must(t, store.Ping(t.Context()))
-	must(t, store.Close(t.Context()))
+	testerr.Must(t, err)
+	testerr.Must(t, store.Ping(t.Context()))
+	testerr.Must(t, store.Close(t.Context()))
 }
 
 // The tables of the locks are looked at, and locks tried, on each database. Nothing is created.
@@ -108,7 +107,7 @@ func TestPostgresSettings(t *testing.T) {
 			url := postgres(t)
 			db := open(t, url)
 			var name string
-			must(t, db.QueryRowContext(t.Context(), "SELECT current_database()").Scan(&name))
+			testerr.Must(t, db.QueryRowContext(t.Context(), "SELECT current_database()").Scan(&name))
 			do(t, db, "ALTER DATABASE "+name+" SET "+c.set)
 			r := examine(t, doctor.Subject{DB: open(t, url), Dialect: fsck.PostgreSQL})
 			want(t, r, c.level, c.check, c.contains)
@@ -183,12 +182,4 @@ func TestTable(t *testing.T) {
 		want(t, examine(t, other, fsck.PostgreSQL, suitesTable), doctor.Problem, "writes", "permission denied")
 	})
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, mysql(t, server), fsck.MySQL) })
-}
-
-// must ends a test on an error.
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
