@@ -81,11 +81,14 @@ func (w *world) others(check func(w *world, level sql.IsolationLevel, create fun
 			"Create": func(db *gorm.DB, s *Suite) error { return db.Create(s).Error },
 			"Save":   func(db *gorm.DB, s *Suite) error { return db.Save(s).Error },
 		} {
-			w.root = w.newPlan()
-			check(w, level, create)
-			if found := w.problems(); len(found) > 0 {
-				w.Errorf("%s at %s: %v", how, level, found)
-			}
+			w.Run(fmt.Sprint(how, " at ", level), func(t *testing.T) {
+				t.Parallel() // most of it is waiting for locks
+				w := *w
+				w.T = t
+				w.root = w.newPlan()
+				check(&w, level, create)
+				w.sound()
+			})
 		}
 	}
 }

@@ -20,7 +20,7 @@ func RunWithoutStatistics(t *testing.T, d Database) {
 	t.Run("long paths", func(t *testing.T) { copyOfLongPaths(t, d) })
 	noStatistics(t, open(t, d, settings{}, new(trace)), "suites", "cases")
 	w := newWorld(t, d, settings{connections: 1})
-	const suites, cases = 2000, 2
+	suites, cases := many(w.db), 2
 	top, other := w.deep("top", suites, cases), w.suite(w.root, "other")
 	ids := func(db *gorm.DB) (ids []int64) {
 		w.must(gormplugin.Subtree(db.Unscoped(), &Suite{}, top.ID).Where("id <> ?", top.ID).Pluck("id", &ids).Error)
@@ -54,7 +54,7 @@ func RunWithoutStatistics(t *testing.T, d Database) {
 		{"Delete", func(db *gorm.DB) error { _, err := gormplugin.Delete(db, &Suite{}, other.ID); return err }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			const most = 100 * (suites + suites*cases)
+			most := int64(100 * (suites + suites*cases))
 			read := w.within(t, c.do)
 			t.Log(read, "rows were read")
 			if read > most {
@@ -89,7 +89,8 @@ func copyOfLongPaths(t *testing.T, d Database) {
 	noStatistics(t, w.db, "tomes", "sheets")
 	top := &Tome{PlanID: 1, Name: "top"}
 	w.must(w.db.Create(top).Error)
-	const n, wide = 2000, 50
+	const wide = 50
+	n := many(w.db)
 	folders := make([]*Tome, n/wide)
 	for i := range folders {
 		folders[i] = &Tome{ParentID: &top.ID, Name: fmt.Sprint(i)}
@@ -115,9 +116,18 @@ func copyOfLongPaths(t *testing.T, d Database) {
 		return err
 	})
 	t.Log(read, "rows were read")
-	if read > 100*2*n {
+	if read > int64(100*2*n) {
 		t.Errorf("%d rows were read for %d tomes and sheets, want %d at most", read, 2*n, 100*2*n)
 	}
+}
+
+// many is how many rows it takes to tell reading all of them from reading those that a write
+// concerns. SQLite says how it reads, which without statistics does not depend on their number.
+func many(db *gorm.DB) int {
+	if db.Name() == "sqlite" {
+		return 200
+	}
+	return 2000
 }
 
 // noStatistics has a database learn nothing more of tables, which are empty.
