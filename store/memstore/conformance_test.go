@@ -9,5 +9,5 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	storetest.Run(t, func(*testing.T) pathlock.Store { return memstore.New() })
+	storetest.Run(t, func(*testing.T) pathlock.Store { return memstore.New() }, storetest.Virtual())
 }

@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) pathlock.Store {
 		return newQuorum(t, memstores(5), quorum.WithTimeout(generous))
-	}, storetest.Leases(time.Second))
+	}, storetest.Virtual())
 }
 
 // TestConformanceOneDown: one of three members never answers, or refuses from the start.
@@ -44,7 +44,7 @@ func TestConformanceOneDown(t *testing.T) {
 				// A question to all members finds out which of them is down.
 				testerr.Must(t, testerr.Of(p.store.Snapshot(t.Context(), testlock.Tree(t))))
 				return p.store
-			}, storetest.Leases(time.Second))
+			}, storetest.Virtual())
 		})
 	}
 }

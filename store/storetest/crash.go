@@ -25,8 +25,14 @@ func Crash(clients func(t *testing.T) (survivor, victim pathlock.Store, crash fu
 // test asks while a lease lives would come too late.
 func Leases(d time.Duration) Option { return func(s *suite) { s.short = d } }
 
+// Virtual runs each promise in a bubble of package synctest, where leases end without anybody
+// waiting for them. It is for stores that need nothing outside of the process, not even
+// connections.
+func Virtual() Option { return func(s *suite) { s.virtual = true } }
+
 // suite is the configuration of a run.
 type suite struct {
+	virtual bool
 	short   time.Duration
 	clients func(t *testing.T) (survivor, victim pathlock.Store, crash func())
 	silent  []func(t *testing.T) Silent

@@ -19,7 +19,8 @@
 // The tests never sleep. They learn from [pathlock.Acquisition].Waiting that a request is queued,
 // and from the end of a lease that time has passed. Leases that are meant to end last 500 ms,
 // unless [Leases] says otherwise. Everything else lasts 30 s or more, so that a slow machine fails
-// no test. One run takes a few seconds. Once it opens a crowd of 500 waiters, 50 with -short.
+// no test. One run takes a few seconds, and with [Virtual], for a store in memory, hardly any time.
+// Once it opens a crowd of 500 waiters, 50 with -short.
 //
 // # The topics
 //

@@ -78,8 +78,12 @@ func givingUp() topic {
 					for round := range 50 {
 						ctx, cancel := context.WithCancel(f.ctx)
 						stays := round%10 == 0
-						if !stays {
+						switch {
+						case stays:
+						case took > 0:
 							time.AfterFunc(rand.N(took), cancel)
+						default: // in virtual time
+							go cancel()
 						}
 						req := a.ask(x("/" + a.name))
 						_, err := f.store.Acquire(ctx, req)

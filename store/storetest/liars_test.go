@@ -160,7 +160,7 @@ func TestLiar(t *testing.T) {
 	if name == "" {
 		t.Skip("run by TestLiarsAreCaught")
 	}
-	storetest.Run(t, func(*testing.T) pathlock.Store { return liars[name].store() }, liars[name].options...)
+	storetest.Run(t, func(*testing.T) pathlock.Store { return liars[name].store() }, append(liars[name].options, storetest.Virtual())...)
 }
 
 func TestLiarsAreCaught(t *testing.T) {

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -11,7 +12,8 @@ import (
 // promise, concurrently. The stores may share a server with anybody. newStore registers what has to
 // be closed or removed afterwards with t.Cleanup.
 //
-// All tests have ended when Run returns. See [Crash] and [Leases] for options.
+// All tests have ended when Run returns. For options, see [Crash], [Leases], [Silence] and
+// [Virtual].
 func Run(t *testing.T, newStore func(t *testing.T) pathlock.Store, options ...Option) {
 	t.Helper()
 	s := suite{short: 500 * time.Millisecond}
@@ -25,7 +27,12 @@ func Run(t *testing.T, newStore func(t *testing.T) pathlock.Store, options ...Op
 				for _, promise := range topic.promises {
 					t.Run(promise.name, func(t *testing.T) {
 						t.Parallel()
-						promise.check(s.newFixture(t, newStore(t)))
+						check := func(t *testing.T) { promise.check(s.newFixture(t, newStore(t))) }
+						if s.virtual {
+							synctest.Test(t, check)
+						} else {
+							check(t)
+						}
 					})
 				}
 			})

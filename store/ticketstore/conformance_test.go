@@ -22,7 +22,7 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) pathlock.Store {
 		_, s := open(t, newDrawer(), time.Minute)
 		return s
-	}, storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+	}, storetest.Virtual(), storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
 		shared := newDrawer()
 		_, survivor = open(t, shared, time.Minute)
 		p, victim := open(t, shared, time.Minute)

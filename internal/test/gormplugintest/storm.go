@@ -63,8 +63,8 @@ type lyingStore struct {
 func lyingStores() []lyingStore {
 	const memory = 50 * time.Millisecond
 	return []lyingStore{
-		{"locks", func() pathlock.Store { return memstore.New() }},
-		{"grants everything", func() pathlock.Store { return offstore.New() }},
+		{"locks", memstore.New},
+		{"grants everything", offstore.New},
 		{"forgets everything", func() pathlock.Store { return forgetting(memory) }},
 		{"comes and goes", func() pathlock.Store { return comingAndGoing(memory) }},
 	}
