@@ -27,7 +27,7 @@ var liars = map[string]struct {
 	options []storetest.Option
 }{
 	"grants everything": {
-		store:  func() pathlock.Store { return offstore.New() },
+		store:  offstore.New,
 		caught: "compatibility/all 25 pairs of modes on one node, above each other and below",
 	},
 	"keeps a part of a refused set": {
@@ -72,7 +72,7 @@ var liars = map[string]struct {
 		caught: "model",
 	},
 	"hands a dead waiter a whole lease": {
-		store:   func() pathlock.Store { return memstore.New() },
+		store:   memstore.New,
 		caught:  "crash/a hand-over to a dead waiter begins no new lease",
 		options: []storetest.Option{storetest.Crash(newMortal(true))},
 	},
@@ -111,7 +111,7 @@ var liars = map[string]struct {
 		caught: "grants apart/a snapshot shows when it ends: with its owner's lease at the latest",
 	},
 	"keeps its callers while its server is silent": {
-		store:  func() pathlock.Store { return memstore.New() },
+		store:  memstore.New,
 		caught: "silence/1: an acquisition that waits for 0s ends in time",
 		options: []storetest.Option{storetest.Silence(func(*testing.T) storetest.Silent {
 			s := &sluggish{Store: memstore.New()}
