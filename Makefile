@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help run check test soak lint platforms vulnerabilities bench fmt tidy release
+.PHONY: help run check test prove soak lint platforms vulnerabilities bench fmt tidy release
 
 help: ## Lists the targets
 	@awk 'BEGIN { FS = ": ## " } \
@@ -22,6 +22,10 @@ check: ## Lints, and runs the tests that need no server, in about two minutes
 
 test: ## Runs every test, on real servers that it starts and stops
 	./test/run.sh
+
+prove: ## Tries all of a small world, and random ones in simulated time; prints what was tried
+#: make prove TIME=8h; make prove SEED=4711 repeats one world; make prove PLANT=1 plants bugs
+	$(GO) run ./proof -time=$(or $(TIME),10m) $(if $(SEED),-seed=$(SEED)) $(if $(PLANT),-plant)
 
 soak: ## Runs every test under the race detector, over and over, with more tries and storms
 #: make soak COUNT=5 TRIES=200 SEEDS=50

@@ -164,6 +164,9 @@ func (c *caller) work(h *hold, lock *pathlock.Lock, before uint64, depth int) {
 	c.ended(h)
 	err := lock.Release(context.Background())
 	c.note("%s is released: %v", h.name, err)
+	if err != nil && c.kind == quiet && depth == 0 {
+		c.failf("%s is lost without a fault: %v", h.name, err)
+	}
 }
 
 // attach goes on with a hold of another instance.

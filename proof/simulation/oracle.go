@@ -38,6 +38,13 @@ type oracle struct {
 	// refused are the notes of the calls that ended without a grant, and when they did.
 	refused map[string]time.Time
 	grants  int
+	// grantees has whose scope got a fence.
+	grantees map[grantee]int
+}
+
+type grantee struct {
+	tree  pathlock.Tree
+	fence uint64
 }
 
 // conflict says whether two holds exclude each other. X on a node excludes all below it, since
@@ -99,6 +106,11 @@ func (o *oracle) began(h *hold, ctx context.Context, before uint64) {
 	if !o.lossy && before > 0 && h.fence <= before {
 		o.fail("%s got fence %d, and %d was known when it asked", h.name, h.fence, before)
 	}
+	as := grantee{h.tree, h.fence}
+	if first := o.grantees[as]; first != 0 && first != h.scope && !o.lossy {
+		o.fail("%s got fence %d, which somebody else has", h.name, h.fence)
+	}
+	o.grantees[as] = h.scope
 	o.fences[h.tree] = max(o.fences[h.tree], h.fence)
 	now := time.Now()
 	for _, other := range o.holds {

@@ -41,10 +41,10 @@ type Explored struct {
 	Whole bool
 }
 
-// Explore tries every order of commands on the real queue, with at most so many requests at once,
-// breadth first, until a time has passed or so many states are known. In each state, the predicates
-// hold, and each command does what the rule says.
-func Explore(requests, limit int, within time.Duration) (Explored, error) {
+// Explore tries every order of commands on the real queue, breadth first, until a time has passed
+// or so many states are known. There are at most so many requests at once, of those that may be
+// asked. In each state, the predicates hold, and each command does what the rule says.
+func Explore(requests int, may uint32, limit int, within time.Duration) (Explored, error) {
 	var known seen
 	var done Explored
 	began := time.Now()
@@ -60,8 +60,8 @@ func Explore(requests, limit int, within time.Duration) (Explored, error) {
 		for portion := range slices.Chunk(frontier, (len(frontier)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0)) {
 			workers.Go(func() {
 				t := newTable()
-				for few := range slices.Chunk(portion, 256) {
-					found, commands, err := t.step(few, requests, &known)
+				for some := range slices.Chunk(portion, 256) {
+					found, commands, err := t.step(some, requests, may, &known)
 					mu.Lock()
 					next = append(next, found...)
 					done.States, done.Commands = done.States+len(found), done.Commands+commands
@@ -88,10 +88,10 @@ func Explore(requests, limit int, within time.Duration) (Explored, error) {
 }
 
 // step tries all commands in some states, and returns the new states.
-func (t *table) step(few []key, requests int, known *seen) (found []key, commands int, err error) {
-	for _, k := range few {
+func (t *table) step(some []key, requests int, may uint32, known *seen) (found []key, commands int, err error) {
+	for _, k := range some {
 		s := decode(k)
-		for _, c := range s.commands(requests) {
+		for _, c := range s.commands(requests, may) {
 			commands++
 			next, err := t.try(s, c)
 			if err == nil && known.add(keyOf(next)) {

@@ -40,6 +40,13 @@ var asks = func() (all []ask) {
 	return append(all, ask{gate: true, twin: n}, ask{claims: []pathlock.Claim{at("/a/b", pathlock.ModeX), at("/a/c", pathlock.ModeX)}, twin: n + 1})
 }()
 
+// everything is all asks, and few those whose worlds can be explored whole with more requests: IS
+// and S on /a, X on /a/b, on /a/c and on both, and the gate. They are sets of bits.
+const (
+	everything = 1<<17 - 1
+	few        = 1<<0 | 1<<6 | 1<<13 | 1<<14 | 1<<15 | 1<<16
+)
+
 // collides has the bits of the asks of others that an ask excludes.
 var collides = func() (table [32]uint32) {
 	for i, a := range asks {
@@ -283,8 +290,8 @@ const (
 )
 
 // commands returns everything that may happen in a state, where there are at most so many requests
-// at once.
-func (s state) commands(most int) (all []command) {
+// at once, of those that may be asked.
+func (s state) commands(most int, may uint32) (all []command) {
 	var part [owners]bool // who takes part
 	var asked [owners]uint32
 	for i, r := range s {
@@ -304,7 +311,7 @@ func (s state) commands(most int) (all []command) {
 	}
 	for o := range uint8(owners) {
 		for a := range uint8(len(asks)) {
-			if len(s) < most && asked[o]&(1<<a) == 0 {
+			if len(s) < most && may&^asked[o]&(1<<a) != 0 {
 				all = append(all, command{take, o, a})
 			}
 		}

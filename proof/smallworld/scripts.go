@@ -303,7 +303,7 @@ func (t *scripts) explore(server *simredis.Server, until time.Time, known *seen)
 			if err != nil {
 				return done, err
 			}
-			for _, c := range plain(all).alike(plain(all).commands(most)) {
+			for _, c := range plain(all).alike(plain(all).commands(most, everything)) {
 				server.Restore(image)
 				done.Commands++
 				got, err := t.try(all, c, done.Commands)
@@ -331,7 +331,7 @@ func (t *scripts) walk(random *rand.Rand, steps int) error {
 		if err != nil {
 			return err
 		}
-		possible := plain(all).alike(plain(all).commands(most))
+		possible := plain(all).alike(plain(all).commands(most, everything))
 		c := possible[random.IntN(len(possible))]
 		if random.IntN(2) == 0 { // most commands are asks of those who hold nothing
 			c = possible[random.IntN(min(len(possible), 2*most))]

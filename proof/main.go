@@ -1,0 +1,142 @@
+// Program proof looks for faults, for as long as it is told to, and prints what it has tried, as a
+// table by the guarantees of README.md. make prove runs it.
+//
+//	go run ./proof -time=10m        everything, on all processors
+//	go run ./proof -seed=4711       one world again
+//	go run ./proof -plant           puts bugs into the code, one by one, and prints what catches them
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
+	"github.com/pathlock-go/pathlock/proof/budget"
+)
+
+func main() {
+	length := flag.Duration("time", 10*time.Minute, "how long to go on")
+	seed := flag.String("seed", "", "the seed of the one world to repeat")
+	plant := flag.Bool("plant", false, "plant bugs instead")
+	only := flag.String("only", "", "plant only the bugs whose file or name has this text")
+	flag.Parse()
+	if err := run(*length, *seed, *plant, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "proof:", err)
+		os.Exit(1)
+	}
+}
+
+func run(length time.Duration, seed string, plant bool, only string) error {
+	switch {
+	case plant:
+		caught, all, err := plantAll(only)
+		if err == nil && caught < all {
+			err = errors.New("a bug is caught by nothing")
+		}
+		return err
+	case seed != "":
+		out, failed := goTest(budget.SeedVariable+"="+seed, "-v", "-run", "TestSimulation$", "./proof/simulation")
+		fmt.Print(out)
+		if failed {
+			return errors.New("it has failed again")
+		}
+		return nil
+	default:
+		return prove(length)
+	}
+}
+
+// goTest runs tests with another variable in the environment.
+func goTest(variable string, args ...string) (out string, failed bool) {
+	cmd := exec.Command("go", append([]string{"test", "-vet=off", "-count=1", "-timeout=0"}, args...)...)
+	cmd.Env = append(os.Environ(), variable, "GODEBUG=asyncpreemptoff=1")
+	text, err := cmd.CombinedOutput()
+	return string(text), err != nil
+}
+
+// stage is a test that gets a share of the time.
+type stage struct {
+	pkg, test string
+	percent   int
+	each      bool // a process for each processor
+	server    string
+}
+
+// The rest of the time is for the compiler.
+var stages = []stage{
+	{"simredis", "TestSimredis_isRedis", 3, false, testserver.RedisVariable},
+	{"smallworld", "TestScripts_realRedis", 7, false, testserver.RedisVariable},
+	{"smallworld", "TestQueue_smallWorld", 25, false, ""},
+	{"smallworld", "TestScripts_smallWorld", 20, false, ""},
+	{"simulation", "TestSimulation", 35, true, ""},
+}
+
+// prove runs all stages, and prints the table.
+func prove(length time.Duration) error {
+	dir, err := os.MkdirTemp("", "proof")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	build := exec.Command("go", "test", "-c", "-vet=off", "-o", dir, "./proof/simredis", "./proof/smallworld", "./proof/simulation")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("building: %w", err)
+	}
+	found := make(results)
+	for _, s := range stages {
+		if s.server != "" && os.Getenv(s.server) == "" {
+			fmt.Printf("%s is left out: %s is not set\n", s.test, s.server)
+			continue
+		}
+		processes := 1
+		if s.each {
+			processes = runtime.GOMAXPROCS(0)
+		}
+		var all sync.WaitGroup
+		outs, failures := make([]bytes.Buffer, processes), make([]error, processes)
+		for i := range processes {
+			cmd := exec.Command(filepath.Join(dir, s.pkg+".test"), "-test.v", "-test.timeout=0", "-test.run", "^"+s.test+"$")
+			cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1", budget.TimeVariable+"="+(length*time.Duration(s.percent)/100).String())
+			cmd.Stdout, cmd.Stderr = &outs[i], &outs[i]
+			all.Go(func() { failures[i] = cmd.Run() })
+		}
+		all.Wait()
+		for i, out := range outs {
+			if failures[i] != nil {
+				fmt.Print(out.String())
+				return fmt.Errorf("%s: %w", s.test, failures[i])
+			}
+			for line := range strings.Lines(out.String()) {
+				found.add(line)
+			}
+		}
+	}
+	found.print()
+	return nil
+}
+
+// results are what the tests report: sums by test and name.
+type results map[string]int
+
+func (r results) add(line string) {
+	test, numbers, ok := budget.Parse(line)
+	if !ok {
+		return
+	}
+	fmt.Print(line)
+	for name, text := range numbers {
+		n, _ := strconv.Atoi(text)
+		r[test+" "+name] += n
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/pathlock-go/pathlock/proof/budget"
+)
+
+// overlay writes a copy of a file with the bug in it, and tells the go command to use that.
+func (p plant) overlay(dir string) (flag string, err error) {
+	text, err := os.ReadFile(p.file)
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(text), p.old); n != 1 {
+		return "", fmt.Errorf("%s has %q %d times", p.file, p.old, n)
+	}
+	bug := filepath.Join(dir, "bug"+filepath.Ext(p.file))
+	whole, err := filepath.Abs(p.file)
+	if err != nil {
+		return "", err
+	}
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {whole: bug}})
+	if err != nil {
+		return "", err
+	}
+	names := filepath.Join(dir, "overlay.json")
+	return "-overlay=" + names, firstError(
+		os.WriteFile(bug, []byte(strings.Replace(string(text), p.old, p.new, 1)), 0o600),
+		os.WriteFile(names, replace, 0o600),
+	)
+}
+
+func firstError(all ...error) error {
+	for _, err := range all {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var failedTest = regexp.MustCompile(`--- FAIL: (\S+)`)
+
+// catch returns which test has caught a bug, and how soon; "" if none.
+func (p plant) catch(dir string) (by, after string, err error) {
+	flag, err := p.overlay(dir)
+	if err != nil {
+		return "", "", err
+	}
+	began := time.Now()
+	for _, c := range p.checks {
+		out, failed := goTest(budget.TimeVariable+"=20s", flag, "-v", "-failfast", "-run", c.tests, c.dir)
+		if !failed {
+			continue
+		}
+		if strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]") {
+			return "", "", fmt.Errorf("it does not build:\n%s", out)
+		}
+		by = c.dir + ": it does not end"
+		for _, m := range failedTest.FindAllStringSubmatch(out, -1) {
+			if by == c.dir+": it does not end" || len(m[1]) > len(by) {
+				by = m[1]
+			}
+		}
+		by, _, _ = strings.Cut(by, "/seed=")
+		return by, fmt.Sprintf("%v%s", time.Since(began).Round(time.Second), tries(out)), nil
+	}
+	return "", "", nil
+}
+
+// tries says after how many seeds or commands a bug was found, where a test says so.
+func tries(out string) string {
+	if n := strings.Count(out, "=== RUN   TestSimulation/"); n > 0 {
+		return fmt.Sprintf(", seed %d", n)
+	}
+	for line := range strings.Lines(out) {
+		if _, numbers, ok := budget.Parse(line); ok && numbers["commands"] != "" {
+			return fmt.Sprintf(", %s commands", numbers["commands"])
+		}
+	}
+	return ""
+}
+
+// plantAll plants one bug after the other, and prints what catches each. It reports whether all are
+// caught.
+func plantAll(match string) (caught, all int, err error) {
+	dir, err := os.MkdirTemp("", "plant")
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	fmt.Println("| planted | in | caught by | after |\n| --- | --- | --- | --- |")
+	for _, p := range plants {
+		if !strings.Contains(p.file+" "+p.name, match) {
+			continue
+		}
+		by, after, err := p.catch(dir)
+		if err != nil {
+			return caught, all, fmt.Errorf("%s: %w", p.name, err)
+		}
+		all++
+		if by != "" {
+			caught++
+		} else {
+			by = "**nothing**"
+		}
+		fmt.Printf("| %s | %s | %s | %s |\n", p.name, p.file, by, after)
+	}
+	fmt.Printf("\n%d of %d are caught\n", caught, all)
+	return caught, all, nil
+}
