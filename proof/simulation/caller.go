@@ -137,7 +137,7 @@ func (c *caller) work(h *hold, lock *pathlock.Lock, before uint64, depth int) {
 		before = 0 // it may rely on the outer one
 	}
 	c.began(h, lock.Context(), before)
-	if granted := c.fenceTime(h.fence); c.kind == quiet && depth == 0 && lock.Waited() && time.Since(granted) > 100*time.Millisecond {
+	if granted := c.fenceTime(h.tree, h.fence); c.kind == quiet && depth == 0 && lock.Waited() && time.Since(granted) > c.prompt {
 		c.failf("%s was granted at %v, and learns of it %v later", h.name, granted, time.Since(granted))
 	}
 	for range c.random.IntN(3) {

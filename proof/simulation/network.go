@@ -18,6 +18,7 @@ type network struct {
 	random *rand.Rand // for the seeds of the connections
 	delay  time.Duration
 	serve  func(net.Conn)
+	breaks bool // a connection breaks now and then
 
 	mu    sync.Mutex
 	up    time.Time // when what is sent goes through again

@@ -25,8 +25,8 @@ type hold struct {
 // oracle judges what the instances see. It knows nothing of their code.
 type oracle struct {
 	fail func(format string, args ...any)
-	// fenceTime returns when the server gave out a fence.
-	fenceTime func(fence uint64) time.Time
+	// granted returns when the server gave out a fence.
+	granted func(tree pathlock.Tree, fence uint64) time.Time
 
 	// lossy says that leases may end early, and that the clock behind the fences jumps.
 	lossy bool
@@ -121,7 +121,7 @@ func (o *oracle) began(h *hold, ctx context.Context, before uint64) {
 		if other.fence < h.fence {
 			first, second = other, h
 		}
-		if granted := o.fenceTime(second.fence); first.ended.IsZero() && now.After(granted) || first.ended.After(granted) {
+		if granted := o.granted(second.tree, second.fence); first.ended.IsZero() && now.After(granted) || first.ended.After(granted) {
 			o.fail("%s (fence %d) ended at %v, and %s (fence %d) was granted at %v", first.name, first.fence, first.ended, second.name, second.fence, granted)
 		}
 	}

@@ -10,13 +10,10 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/proof/simredis"
@@ -26,7 +23,7 @@ import (
 // The store's time-out, as redisstore has it by default, and what it does after that to leave
 // everything in order.
 const (
-	timeout = 3 * time.Second
+	timeout = redisstore.DefaultTimeout
 	grace   = 500 * time.Millisecond
 )
 
@@ -48,7 +45,9 @@ type world struct {
 	seed   uint64
 	kind   kind
 	lease  time.Duration
-	server *simredis.Server
+	server server
+	// prompt is how soon a waiter learns of its grant where nothing fails.
+	prompt time.Duration
 	epoch  time.Time
 	ends   time.Time
 	random *rand.Rand // of the faults
@@ -78,27 +77,40 @@ type instance struct {
 	network *network
 	locker  *pathlock.Locker
 	store   pathlock.Store
-	client  *redis.Client
+	end     func()
 	dead    context.Context
 	crash   context.CancelFunc
 }
 
+// newWorld returns the world of a seed, of any kind, or of the given kinds on Redis.
 func newWorld(t *testing.T, seed uint64, kinds ...kind) *world {
 	r := rand.New(rand.NewPCG(seed, 1))
+	onRedis := len(kinds) > 0 || r.IntN(2) == 0
 	if len(kinds) == 0 {
 		kinds = []kind{quiet, faulty, lossy}
 	}
+	// An hour of a subscription to Redis has a thousand pings.
+	leases := []time.Duration{time.Second, 30 * time.Second, 5 * time.Minute, time.Hour}
+	if onRedis {
+		leases = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute}
+	}
 	w := &world{
-		T: t, seed: seed, kind: kinds[r.IntN(len(kinds))], random: r, server: simredis.New(), epoch: time.Now(), gone: make(map[string]time.Time),
-		lease: []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 5 * time.Minute}[r.IntN(4)], stopped: make(chan struct{}), rate: 1,
+		T: t, seed: seed, kind: kinds[r.IntN(len(kinds))], random: r, epoch: time.Now(), gone: make(map[string]time.Time),
+		lease: leases[r.IntN(len(leases))], stopped: make(chan struct{}), rate: 1,
 	}
 	w.ends = w.epoch.Add(200 * w.lease)
 	w.at, w.shows = w.epoch, w.epoch
-	w.oracle = oracle{fail: w.failf, lossy: w.kind == lossy, fenceTime: w.trueTime, fences: make(map[pathlock.Tree]uint64), refused: make(map[string]time.Time), grantees: make(map[grantee]int)}
+	w.oracle = oracle{fail: w.failf, lossy: w.kind == lossy, granted: w.fenceTime, fences: make(map[pathlock.Tree]uint64), refused: make(map[string]time.Time), grantees: make(map[grantee]int)}
 	if w.kind == faulty {
 		w.rate = 1 - r.Float64()/50 // leases last longer on the server than they should
 	}
-	w.server.Clock = w.serverTime
+	if onRedis {
+		redis := simredis.New()
+		redis.Clock = w.serverTime
+		w.server, w.prompt = redisServer{redis}, 100*time.Millisecond
+	} else { // an update that others are faster than is made again
+		w.server, w.prompt = newTicketServer(w.serverTime), time.Second
+	}
 	return w
 }
 
@@ -134,11 +146,12 @@ func (w *world) serverTime() time.Time {
 	return w.shows.Add(time.Duration(float64(time.Since(w.at)) * w.rate))
 }
 
-// trueTime undoes serverTime for a fence, which is a time in microseconds.
-func (w *world) trueTime(fence uint64) time.Time {
+// fenceTime returns when the server gave out a fence.
+func (w *world) fenceTime(tree pathlock.Tree, fence uint64) time.Time {
+	shown := w.server.granted(tree, fence)
 	w.clock.Lock()
 	defer w.clock.Unlock()
-	return w.at.Add(time.Duration(float64(time.UnixMicro(int64(fence)+1).Sub(w.shows)) / w.rate))
+	return w.at.Add(time.Duration(float64(shown.Sub(w.shows)) / w.rate))
 }
 
 // jump sets the server's clock forward or back.
@@ -149,15 +162,14 @@ func (w *world) jump(d time.Duration) {
 	w.at, w.shows = time.Now(), now.Add(d)
 }
 
+// leased is how long a lease lasts on the server.
+func (w *world) leased() time.Duration { return time.Duration(float64(w.lease) / w.rate) }
+
 // start starts an instance.
 func (w *world) start(name string) *instance {
-	n := &network{random: rand.New(rand.NewPCG(w.random.Uint64(), 2)), delay: time.Duration(1+w.random.IntN(20)) * time.Millisecond, serve: w.server.Serve}
+	n := &network{random: rand.New(rand.NewPCG(w.random.Uint64(), 2)), delay: time.Duration(1+w.random.IntN(20)) * time.Millisecond, breaks: w.kind != quiet}
 	i := &instance{world: w, name: name, network: n}
-	i.client = redis.NewClient(&redis.Options{
-		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) { return n.dial(ctx) },
-		Addr:   address.String(), DialTimeout: time.Second, DialerRetries: 1, ContextTimeoutEnabled: true, PoolSize: 100,
-	})
-	i.store = redisstore.New(i.client)
+	i.store, i.end = w.server.open(n)
 	i.locker = pathlock.New(i.store, pathlock.WithLease(w.lease), pathlock.WithInstance(name), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
 	i.dead, i.crash = context.WithCancel(context.Background())
 	w.mu.Lock()
@@ -176,8 +188,8 @@ func (w *world) run() {
 		w.start(fmt.Sprint("i", n))
 	}
 	for n := 3; time.Now().Before(w.ends); n++ {
-		time.Sleep(time.Duration(w.random.ExpFloat64() * 2 * float64(w.lease)))
-		if w.kind != quiet {
+		time.Sleep(time.Duration(w.random.ExpFloat64() / 2 * float64(w.lease)))
+		if w.kind != quiet && n%4 == 0 {
 			w.disturb(n)
 		}
 		w.inspect()
@@ -193,7 +205,7 @@ func (w *world) run() {
 		i.stop()
 	}
 	time.Sleep(time.Hour) // for what goes on behind
-	for _, key := range w.server.Keys() {
+	for _, key := range w.server.left() {
 		if w.kind != lossy && !strings.HasSuffix(key, ":fence") {
 			w.failf("an hour later, there is %s", key)
 		}
@@ -206,7 +218,7 @@ func (i *instance) stop() {
 	defer cancel()
 	_ = i.locker.Shutdown(ctx)
 	_ = i.store.Close(ctx)
-	_ = i.client.Close()
+	i.end()
 	i.crash()
 	i.network.cut()
 }
@@ -237,13 +249,14 @@ func (w *world) disturb(n int) {
 		for _, i := range w.instances {
 			i.network.stall(took)
 		}
-	case 6:
-		w.server.ForgetScripts()
+	case 6: // a server without scripts knows those of before
+		if redis, ok := w.server.(redisServer); ok {
+			redis.ForgetScripts()
+		}
 	case 7:
 		w.crash(at, n)
 	case 8: // a restart without a file
-		w.server.ForgetScripts()
-		w.server.Restore(nil)
+		w.server.forget()
 		faults := w.faults
 		w.forgot(w.lease, w.lease/3+timeout+grace, func() bool {
 			w.mu.Lock()
@@ -254,9 +267,9 @@ func (w *world) disturb(n int) {
 			i.network.cut()
 		}
 	case 9: // a replica that is behind becomes the primary
-		before := w.server.Image()
+		before := w.server.remember()
 		time.Sleep(took)
-		w.server.Restore(before)
+		before()
 		for _, i := range w.instances {
 			i.network.cut()
 		}
@@ -283,15 +296,17 @@ func (w *world) crash(at, n int) {
 	w.instances = append(w.instances[:at:at], w.instances[at+1:]...)
 	w.mu.Unlock()
 	w.workers.Go(i.stop)
+	w.workers.Go(func() { // what it left ends just before
+		time.Sleep(w.leased() + 200*time.Millisecond)
+		w.inspect()
+	})
 	w.start(fmt.Sprint("i", n))
 }
 
 // inspect has the oracle look at what the server has, which it asks by itself.
 func (w *world) inspect() {
-	n := &network{random: rand.New(rand.NewPCG(0, 0)), delay: 10, serve: w.server.Serve}
-	client := redis.NewClient(&redis.Options{Addr: address.String(), Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) { return n.dial(ctx) }, ContextTimeoutEnabled: true})
-	defer func() { _ = client.Close() }()
-	store := redisstore.New(client)
+	store, end := w.server.open(nearby())
+	defer end()
 	defer func() { _ = store.Close(context.Background()) }()
 	for _, tree := range trees {
 		snapshot, err := store.Snapshot(context.Background(), tree)
@@ -307,7 +322,7 @@ func (w *world) inspect() {
 		}
 		gone := func(name string) bool {
 			at, gone := w.gone[name]
-			return gone && w.kind != lossy && time.Since(at) > time.Duration(float64(w.lease)/w.rate)+100*time.Millisecond
+			return gone && w.kind != lossy && time.Since(at) > w.leased()+100*time.Millisecond
 		}
 		w.mu.Unlock()
 		w.look(snapshot, gone, refusedBefore)

@@ -1,0 +1,230 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+)
+
+// ticketServer keeps the records of package ticketstore, as a database would: it compares versions,
+// and so a write that was on its way for long still counts if nobody else has written.
+type ticketServer struct {
+	clock func() time.Time
+
+	mu      sync.Mutex
+	trees   map[pathlock.Tree]*record
+	written chan struct{} // closed and replaced with each write
+	fences  map[grantee]time.Time
+}
+
+// record is what the server has of a tree.
+type record struct {
+	version int
+	fence   uint64
+	tickets map[uint64]ticketstore.Ticket
+}
+
+func newTicketServer(clock func() time.Time) *ticketServer {
+	return &ticketServer{clock: clock, trees: make(map[pathlock.Tree]*record), written: make(chan struct{}), fences: make(map[grantee]time.Time)}
+}
+
+func (s *ticketServer) open(n *network) (pathlock.Store, func()) {
+	return ticketstore.New("simulated", &tickets{s, n, rand.New(rand.NewPCG(n.random.Uint64(), 4))}, timeout), func() {}
+}
+
+func (s *ticketServer) of(tree pathlock.Tree) *record {
+	if s.trees[tree] == nil {
+		s.trees[tree] = &record{tickets: make(map[uint64]ticketstore.Ticket)}
+	}
+	return s.trees[tree]
+}
+
+// read returns a tree's tickets, and their version.
+func (s *ticketServer) read(tree pathlock.Tree) (ticketstore.State, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.of(tree)
+	state := ticketstore.State{Now: s.clock(), Fence: r.fence, Floor: r.fence}
+	for _, place := range slices.Sorted(maps.Keys(r.tickets)) {
+		state.Tickets = append(state.Tickets, r.tickets[place])
+	}
+	return state, r.version
+}
+
+// write makes changes to a version, and reports whether it was still that.
+func (s *ticketServer) write(tree pathlock.Tree, version int, c ticketstore.Changes) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.of(tree)
+	if r.version != version {
+		return false
+	}
+	r.version++
+	r.fence = max(r.fence, c.Fence)
+	for _, t := range c.Put {
+		r.tickets[t.Place] = t
+		if t.State == ticketstore.Granted && s.fences[grantee{tree, t.Fence}].IsZero() {
+			s.fences[grantee{tree, t.Fence}] = s.clock()
+		}
+	}
+	for _, t := range c.Delete {
+		delete(r.tickets, t.Place)
+	}
+	close(s.written)
+	s.written = make(chan struct{})
+	return true
+}
+
+func (s *ticketServer) forget() { s.restore(nil)() }
+
+func (s *ticketServer) remember() func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	copies := make(map[pathlock.Tree]*record)
+	for tree, r := range s.trees {
+		copies[tree] = &record{r.version, r.fence, maps.Clone(r.tickets)}
+	}
+	return s.restore(copies)
+}
+
+// restore returns what makes the records what they were, in a version that nobody has seen.
+func (s *ticketServer) restore(records map[pathlock.Tree]*record) func() {
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for tree, now := range s.trees {
+			was := records[tree]
+			if was == nil {
+				was = &record{tickets: make(map[uint64]ticketstore.Ticket)}
+			}
+			s.trees[tree] = &record{now.version + 1, was.fence, was.tickets}
+		}
+	}
+}
+
+func (s *ticketServer) left() (all []string) {
+	for _, tree := range trees {
+		state, _ := s.read(tree)
+		for _, t := range state.Tickets {
+			if t.Live(state.Now) {
+				all = append(all, t.Note)
+			}
+		}
+	}
+	return all
+}
+
+func (s *ticketServer) granted(tree pathlock.Tree, fence uint64) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fences[grantee{tree, fence}]
+}
+
+// tickets is the backend of one instance.
+type tickets struct {
+	*ticketServer
+	network *network
+	random  *rand.Rand
+}
+
+// travel takes the time of a way. It fails when ctx ends before that.
+func (b *tickets) travel(ctx context.Context) error {
+	timer := time.NewTimer(b.takes())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", pathlock.ErrUnavailable, ctx.Err())
+	}
+}
+
+func (b *tickets) takes() time.Duration {
+	b.network.mu.Lock()
+	defer b.network.mu.Unlock()
+	if b.network.gone {
+		return 1000 * time.Hour
+	}
+	return max(time.Until(b.network.up), 0) + time.Duration(b.random.Int64N(int64(b.network.delay))) + 1
+}
+
+func (b *tickets) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	for {
+		state, version, err := b.look(ctx, tree)
+		if err != nil {
+			return err
+		}
+		c := change(state)
+		if c.Empty() {
+			return nil
+		}
+		for i := range c.Put {
+			c.Put[i].Key = fmt.Sprint(c.Put[i].Place)
+		}
+		sent := ticketstore.Changes{Put: slices.Clone(c.Put), Delete: slices.Clone(c.Delete), Fence: c.Fence}
+		answer := make(chan bool, 1)
+		if b.network.breaks && b.random.IntN(200) == 0 { // the connection breaks: what was sent may come or not
+			if b.random.IntN(2) == 0 {
+				time.AfterFunc(b.takes(), func() { b.write(tree, version, sent) })
+			}
+			return fmt.Errorf("%w: the connection was lost", pathlock.ErrUnavailable)
+		}
+		time.AfterFunc(b.takes(), func() { answer <- b.write(tree, version, sent) })
+		select {
+		case ok := <-answer:
+			if err := b.travel(ctx); err != nil || ok {
+				return err
+			}
+		case <-ctx.Done(): // the write is on its way
+			return fmt.Errorf("%w: %w", pathlock.ErrUnavailable, ctx.Err())
+		}
+	}
+}
+
+func (b *tickets) look(ctx context.Context, tree pathlock.Tree) (ticketstore.State, int, error) {
+	began := time.Now()
+	if err := b.travel(ctx); err != nil {
+		return ticketstore.State{}, 0, err
+	}
+	state, version := b.read(tree)
+	state.Began = began
+	return state, version, b.travel(ctx)
+}
+
+func (b *tickets) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
+	state, _, err := b.look(ctx, tree)
+	return state, err
+}
+
+func (b *tickets) Trees(ctx context.Context) ([]pathlock.Tree, error) { return trees, b.travel(ctx) }
+
+func (b *tickets) Watch(ctx context.Context, tree pathlock.Tree, ticket, before ticketstore.Ticket) {
+	for {
+		b.mu.Lock()
+		r := b.of(tree)
+		now, there := r.tickets[ticket.Place]
+		_, waits := r.tickets[before.Place]
+		written := b.written
+		b.mu.Unlock()
+		if !there || !waits || now.State != ticketstore.Waiting || now.Looks != ticket.Looks {
+			_ = b.travel(ctx)
+			return
+		}
+		select {
+		case <-written:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (b *tickets) Limit() int { return 0 }
+
+func (b *tickets) Ping(ctx context.Context) error { return b.travel(ctx) }
