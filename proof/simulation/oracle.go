@@ -169,17 +169,18 @@ func (o *oracle) refuse(note string) {
 	o.refused[note] = time.Now()
 }
 
-// look judges what the server has: nothing of an instance that was gone before a moment, and
-// nothing for a call that was refused before another.
-func (o *oracle) look(s pathlock.Snapshot, gone func(instance string) bool, refusedBefore time.Time) {
+// look judges what the server has: nothing of an instance whose last lease is over, and nothing for
+// a call of one that lives that was refused before a moment.
+func (o *oracle) look(s pathlock.Snapshot, gone func(instance string) (gone, over bool), refusedBefore time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range slices.Concat(s.Holders, s.Waiters) {
 		what := fmt.Sprintf("%s of %s, until %v", e.Note, e.Origin.Instance, e.Until)
-		if !e.Detached && gone(e.Origin.Instance) {
+		gone, over := gone(e.Origin.Instance)
+		if over && !e.Detached {
 			o.fail("a lease after its instance was gone, there is %s", what)
 		}
-		if at, refused := o.refused[e.Note]; refused && at.Before(refusedBefore) {
+		if at, refused := o.refused[e.Note]; refused && !gone && at.Before(refusedBefore) {
 			o.fail("refused at %v, and still there: %s", at, what)
 		}
 	}

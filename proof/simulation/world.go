@@ -320,9 +320,11 @@ func (w *world) inspect() {
 		if healthy.After(time.Now()) || w.kind == lossy {
 			refusedBefore = time.Time{}
 		}
-		gone := func(name string) bool {
+		gone := func(name string) (gone, over bool) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			at, gone := w.gone[name]
-			return gone && w.kind != lossy && time.Since(at) > w.leased()+100*time.Millisecond
+			return gone, gone && w.kind != lossy && time.Since(at) > w.leased()+100*time.Millisecond
 		}
 		w.mu.Unlock()
 		w.look(snapshot, gone, refusedBefore)
