@@ -70,7 +70,7 @@ var plants = []plant{
 	{"two grants have one fence", "store/ticketstore/transaction.go", "	tx.fence++\n", "", ofTables},
 
 	{"nobody looks a second time", "middleware/acquire.go", "if !v.mustLookAgain(planned, locks) {", "if true {", []check{routes}},
-	{"locks stay after a failure", "middleware/acquire.go", "		if !done {\n", "		if false {\n", []check{routes}},
+	{"locks stay after a failure", "middleware/acquire.go", "	done := false\n", "	done := true\n", []check{routes}},
 	{"a rename leaves its new name open", "internal/operation/claims.go", "		parent = o.Node.Parent()", "		return nil", []check{specs, plans}},
 	{"a node moves into itself", "lockspec/plan.go", "case from == to && op.MovesIntoItself():", "case false:", []check{specs}},
 	{"rows below keep their paths", "gormplugin/internal/plan/update.go", "return !m.Restored && (m.Node.Path", "return m.Restored && (m.Node.Path", []check{plans, writes}},

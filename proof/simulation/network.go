@@ -152,18 +152,26 @@ func (c *conn) Write(p []byte) (int, error) {
 	if failed != nil {
 		return 0, failed
 	}
+	sent := append([]byte(nil), p...)
+	c.send(takes, func(to *conn) { to.arrived = append(to.arrived, sent...) })
+	return len(p), nil
+}
+
+// send has something happen to the other end when what is sent now arrives, which is after all that
+// was sent before.
+func (c *conn) send(takes time.Duration, do func(to *conn)) {
 	c.network.mu.Lock()
 	up, gone := c.network.up, c.network.gone
 	c.network.mu.Unlock()
 	if gone {
-		return len(p), nil
+		return
 	}
-	to, sent := c.other, append([]byte(nil), p...)
 	now := time.Now()
 	at := now.Add(takes)
 	if up.After(now) {
 		at = up.Add(takes)
 	}
+	to := c.other
 	to.mu.Lock()
 	if !at.After(to.last) {
 		at = to.last.Add(1)
@@ -173,17 +181,16 @@ func (c *conn) Write(p []byte) (int, error) {
 	time.AfterFunc(at.Sub(now), func() {
 		to.change(func() {
 			if to.failed == nil {
-				to.arrived = append(to.arrived, sent...)
+				do(to)
 			}
 		})
 	})
-	return len(p), nil
 }
 
+// Close ends this end at once, and the other one after it has got what was sent.
 func (c *conn) Close() error {
 	c.fail(net.ErrClosed)
-	takes := c.network.delay
-	time.AfterFunc(takes, func() { c.other.fail(io.EOF) })
+	c.send(c.network.delay, func(to *conn) { to.failed = io.EOF })
 	return nil
 }
 
