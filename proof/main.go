@@ -45,7 +45,7 @@ func run(length time.Duration, seed string, plant bool, only string) error {
 		}
 		return err
 	case seed != "":
-		out, failed := goTest(budget.SeedVariable+"="+seed, "-v", "-run", "TestSimulation$", "./proof/simulation")
+		out, failed := goTest([]string{budget.SeedVariable + "=" + seed, budget.TimeVariable + "=0s"}, "-v", "-run", "TestSimulation$", "./proof/simulation")
 		fmt.Print(out)
 		if failed {
 			return errors.New("it has failed again")
@@ -56,10 +56,10 @@ func run(length time.Duration, seed string, plant bool, only string) error {
 	}
 }
 
-// goTest runs tests with another variable in the environment.
-func goTest(variable string, args ...string) (out string, failed bool) {
+// goTest runs tests with more variables in the environment.
+func goTest(variables []string, args ...string) (out string, failed bool) {
 	cmd := exec.Command("go", append([]string{"test", "-vet=off", "-count=1", "-timeout=0"}, args...)...)
-	cmd.Env = append(os.Environ(), variable, "GODEBUG=asyncpreemptoff=1")
+	cmd.Env = append(append(os.Environ(), "GODEBUG=asyncpreemptoff=1"), variables...)
 	text, err := cmd.CombinedOutput()
 	return string(text), err != nil
 }

@@ -56,7 +56,7 @@ func (p plant) catch(dir string) (by, after string, err error) {
 	}
 	began := time.Now()
 	for _, c := range p.checks {
-		out, failed := goTest(budget.TimeVariable+"=30s", flag, "-v", "-failfast", "-run", c.tests, c.dir)
+		out, failed := goTest([]string{budget.TimeVariable + "=" + c.time, budget.SeedVariable + "=1"}, flag, "-v", "-failfast", "-run", c.tests, c.dir)
 		if !failed {
 			continue
 		}

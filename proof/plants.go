@@ -8,20 +8,20 @@ type plant struct {
 	checks   []check // the first of them that fails has caught it
 }
 
-// check is tests that may catch a bug: a package, and which of its tests.
-type check struct{ dir, tests string }
+// check is tests that may catch a bug: a package, which of its tests, and how long they look.
+type check struct{ dir, tests, time string }
 
 var (
-	queueWorld   = check{"./proof/smallworld", "TestQueue"}
-	scriptsWorld = check{"./proof/smallworld", "TestScripts_smallWorld"}
-	simulated    = check{"./proof/simulation", "TestSimulation$"}
-	memory       = check{"./store/memstore", "."}
-	tickets      = check{"./store/ticketstore", "."}
-	routes       = check{"./middleware", "."}
-	specs        = check{"./lockspec", "."}
-	plans        = check{"./gormplugin/internal/plan", "."}
-	writes       = check{"./integration", "TestSQLiteRaces"}
-	keys         = check{"./integration", "TestIdempotencyOnSQLite"}
+	queueWorld   = check{"./proof/smallworld", "TestQueue", "30s"}
+	scriptsWorld = check{"./proof/smallworld", "TestScripts_smallWorld", "30s"}
+	simulated    = check{"./proof/simulation", "TestSimulation$", "2m"}
+	memory       = check{"./store/memstore", ".", "30s"}
+	tickets      = check{"./store/ticketstore", ".", "30s"}
+	routes       = check{"./middleware", ".", "30s"}
+	specs        = check{"./lockspec", ".", "30s"}
+	plans        = check{"./gormplugin/internal/plan", ".", "30s"}
+	writes       = check{"./integration", "TestSQLiteRaces", "30s"}
+	keys         = check{"./integration", "TestIdempotencyOnSQLite", "30s"}
 
 	ofQueue   = []check{queueWorld, memory}
 	ofScripts = []check{scriptsWorld, simulated}

@@ -38,7 +38,7 @@ tags=()
 for folder in $(sed -nE 's|^\t\./?||p' go.work | sed 's|^$|.|'); do
 	case $folder in
 	.) tags+=("$version") ;;
-	bench | integration | */internal/*) ;;
+	bench | integration | proof | */internal/*) ;;
 	*) tags+=("$folder/$version") ;;
 	esac
 done
