@@ -17,34 +17,35 @@ const (
 
 var rows = []row{
 	{
-		"every path is right at every commit",
-		"random writes against a model, and races at every step, on SQLite, MySQL, MariaDB and PostgreSQL: TestSQLiteRaces, TestPostgres, TestMySQL",
+		"at every commit, each path is the parent's path + \"/\" + name; no orphans, no cycles",
+		"anomalies, random statements against a model, storms, on four databases: TestSQLiteRaces, TestStatements, TestPostgresStorms, TestMySQLStorms",
 		byTests, "writes that bypass the plugin; several writable servers",
 	},
+	{"siblings have distinct names", "the same, and TestSchema", byTests, "tables without the unique index"},
 	{
-		"siblings have distinct names",
-		"the same; the schema that Verify asks for: TestSchema",
-		byTests, "a table without the unique index",
+		"few aborts: conflicting requests queue",
+		"no waiter that could be let in is left waiting, in the states of the next row",
+		byProve, "how many aborts there are: `make bench`",
 	},
 	{
-		"conflicting requests queue; first come, first served, without starvation",
-		"{TestQueue_smallWorld states} states of three owners, two of them in every order of commands, {TestQueue_smallWorld commands} transitions; the Redis scripts in {TestScripts_smallWorld commands} of these and {TestScripts_smallWorld random} random ones, and on a real server in {TestScripts_realRedis random}",
-		byProve, "more than three owners at once",
+		"first come, first served, without starvation",
+		"the queue: {TestQueue_smallWorld states} states of three owners and three nodes, {TestQueue_smallWorld commands} transitions; the Redis scripts: {TestScripts_smallWorld commands} of these in order and {TestScripts_smallWorld random} at random, {TestScripts_realRedis random} on a real server",
+		byProve, "four owners and more; apart grants; a holder's request for the gate on Redis",
 	},
 	{
-		"all or nothing within a tree; two holders never conflict while leases hold",
-		"{TestSimulation worlds} simulated worlds, {TestSimulation hours} hours, {TestSimulation grants} grants, {TestSimulation faults} faults",
-		byProve, "a suspended process: TestConformance, by signals",
+		"all or nothing within a tree; holders never conflict while leases hold",
+		"{TestSimulation worlds} simulated worlds of three instances, {TestSimulation hours} hours, {TestSimulation grants} grants, {TestSimulation faults} faults",
+		byProve, "several trees at once; Sentinel and Cluster",
 	},
 	{
-		"nothing is left of a crashed instance after one lease; no call outlasts its wait and the time-out; what was refused is granted to nobody",
-		"the same worlds; {TestSimulation calls} calls",
-		byProve, "stores other than Redis: TestConformance, on real servers",
+		"a crashed instance leaves nothing after one lease; a call ends in time; what failed is granted to nobody",
+		"the same worlds, {TestSimulation calls} calls",
+		byProve, "SQL, etcd and ZooKeeper beneath the tickets: their TestConformance",
 	},
 	{
-		"a lock's context ends with its lease",
-		"the same worlds: a server that forgets or whose clock jumps among them",
-		byProve, "a host's clocks: TestRenewer",
+		"a lock's context ends with its lease by the clock",
+		"the same worlds; among them servers that forget, fall back, or whose clock jumps",
+		byProve, "a suspended host: lease_test.go",
 	},
 }
 
