@@ -8,11 +8,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -30,35 +32,37 @@ func main() {
 	plant := flag.Bool("plant", false, "plant bugs instead")
 	only := flag.String("only", "", "plant only the bugs whose file or name has this text")
 	flag.Parse()
-	if err := run(*length, *seed, *plant, *only); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *length, *seed, *plant, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "proof:", err)
 		os.Exit(1)
 	}
 }
 
-func run(length time.Duration, seed string, plant bool, only string) error {
+func run(ctx context.Context, length time.Duration, seed string, plant bool, only string) error {
 	switch {
 	case plant:
-		caught, all, err := plantAll(only)
+		caught, all, err := plantAll(ctx, only)
 		if err == nil && caught < all {
 			err = errors.New("a bug is caught by nothing")
 		}
 		return err
 	case seed != "":
-		out, failed := goTest([]string{budget.SeedVariable + "=" + seed, budget.TimeVariable + "=0s"}, "-v", "-run", "TestSimulation$", "./proof/simulation")
+		out, failed := goTest(ctx, []string{budget.SeedVariable + "=" + seed, budget.TimeVariable + "=0s"}, "-v", "-run", "TestSimulation$", "./proof/simulation")
 		fmt.Print(out)
 		if failed {
 			return errors.New("it has failed again")
 		}
 		return nil
 	default:
-		return prove(length)
+		return prove(ctx, length)
 	}
 }
 
 // goTest runs tests with more variables in the environment.
-func goTest(variables []string, args ...string) (out string, failed bool) {
-	cmd := exec.Command("go", append([]string{"test", "-vet=off", "-count=1", "-timeout=0"}, args...)...)
+func goTest(ctx context.Context, variables []string, args ...string) (out string, failed bool) {
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1", "-timeout=0"}, args...)...)
 	cmd.Env = append(append(os.Environ(), "GODEBUG=asyncpreemptoff=1"), variables...)
 	text, err := cmd.CombinedOutput()
 	return string(text), err != nil
@@ -83,13 +87,13 @@ var stages = []stage{
 }
 
 // prove runs all stages, and prints the table.
-func prove(length time.Duration) error {
+func prove(ctx context.Context, length time.Duration) error {
 	dir, err := os.MkdirTemp("", "proof")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	build := exec.Command("go", "test", "-c", "-vet=off", "-o", dir, "./proof/simredis", "./proof/smallworld", "./proof/simulation")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-o", dir, "./proof/simredis", "./proof/smallworld", "./proof/simulation")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("building: %w", err)
@@ -107,7 +111,7 @@ func prove(length time.Duration) error {
 		var all sync.WaitGroup
 		outs, failures := make([]bytes.Buffer, processes), make([]error, processes)
 		for i := range processes {
-			cmd := exec.Command(filepath.Join(dir, s.pkg+".test"), "-test.v", "-test.timeout=0", "-test.run", "^"+s.test+"$")
+			cmd := exec.CommandContext(ctx, filepath.Join(dir, s.pkg+".test"), "-test.v", "-test.timeout=0", "-test.run", "^"+s.test+"$")
 			cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1", budget.TimeVariable+"="+(length*time.Duration(s.percent)/100).String())
 			cmd.Stdout, cmd.Stderr = &outs[i], &outs[i]
 			all.Go(func() { failures[i] = cmd.Run() })

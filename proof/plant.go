@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -49,14 +50,14 @@ func firstError(all ...error) error {
 var failedTest = regexp.MustCompile(`--- FAIL: (\S+)`)
 
 // catch returns which test has caught a bug, and how soon; "" if none.
-func (p plant) catch(dir string) (by, after string, err error) {
+func (p plant) catch(ctx context.Context, dir string) (by, after string, err error) {
 	flag, err := p.overlay(dir)
 	if err != nil {
 		return "", "", err
 	}
 	began := time.Now()
 	for _, c := range p.checks {
-		out, failed := goTest([]string{budget.TimeVariable + "=" + c.time, budget.SeedVariable + "=1"}, flag, "-v", "-failfast", "-run", c.tests, c.dir)
+		out, failed := goTest(ctx, []string{budget.TimeVariable + "=" + c.time, budget.SeedVariable + "=1"}, flag, "-v", "-failfast", "-run", c.tests, c.dir)
 		if !failed {
 			continue
 		}
@@ -90,7 +91,7 @@ func tries(out string) string {
 
 // plantAll plants one bug after the other, and prints what catches each. It reports whether all are
 // caught.
-func plantAll(match string) (caught, all int, err error) {
+func plantAll(ctx context.Context, match string) (caught, all int, err error) {
 	dir, err := os.MkdirTemp("", "plant")
 	if err != nil {
 		return 0, 0, err
@@ -101,7 +102,7 @@ func plantAll(match string) (caught, all int, err error) {
 		if !strings.Contains(p.file+" "+p.name, match) {
 			continue
 		}
-		by, after, err := p.catch(dir)
+		by, after, err := p.catch(ctx, dir)
 		if err != nil {
 			return caught, all, fmt.Errorf("%s: %w", p.name, err)
 		}

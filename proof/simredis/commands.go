@@ -235,8 +235,7 @@ func (s *Server) text(key string) any {
 }
 
 func (s *Server) setText(a []string) any {
-	v, before := &value{text: a[1]}, any(nil)
-	reply := any(status("OK"))
+	v, reply := &value{text: a[1]}, any(status("OK"))
 	for i := 2; i < len(a); i++ {
 		switch strings.ToUpper(a[i]) {
 		case "PX":
@@ -250,8 +249,7 @@ func (s *Server) setText(a []string) any {
 				return nil
 			}
 		case "GET":
-			before = s.text(a[0])
-			reply = before
+			reply = s.text(a[0])
 		default:
 			panic(failure("ERR syntax error"))
 		}

@@ -136,7 +136,7 @@ func (c *caller) work(h *hold, lock *pathlock.Lock, before uint64, depth int) {
 	if depth > 0 {
 		before = 0 // it may rely on the outer one
 	}
-	c.began(h, lock.Context(), before)
+	c.began(lock.Context(), h, before)
 	if granted := c.fenceTime(h.tree, h.fence); c.kind == quiet && depth == 0 && lock.Waited() && time.Since(granted) > c.prompt {
 		c.failf("%s was granted at %v, and learns of it %v later", h.name, granted, time.Since(granted))
 	}

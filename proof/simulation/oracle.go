@@ -99,7 +99,7 @@ func (o *oracle) latest(tree pathlock.Tree) uint64 {
 
 // began notes a grant. before is the latest fence when it was asked for, and 0 if it relies on an
 // earlier grant.
-func (o *oracle) began(h *hold, ctx context.Context, before uint64) {
+func (o *oracle) began(ctx context.Context, h *hold, before uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.grants++

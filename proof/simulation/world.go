@@ -136,7 +136,7 @@ func (w *world) note(format string, args ...any) {
 		w.history = w.history[2000:]
 	}
 	h := fnv.New64a()
-	fmt.Fprint(h, w.trace, line)
+	_, _ = fmt.Fprint(h, w.trace, line) // it never fails
 	w.trace = h.Sum64()
 }
 
@@ -166,7 +166,7 @@ func (w *world) jump(d time.Duration) {
 func (w *world) leased() time.Duration { return time.Duration(float64(w.lease) / w.rate) }
 
 // start starts an instance.
-func (w *world) start(name string) *instance {
+func (w *world) start(name string) {
 	n := &network{random: rand.New(rand.NewPCG(w.random.Uint64(), 2)), delay: time.Duration(1+w.random.IntN(20)) * time.Millisecond, breaks: w.kind != quiet}
 	i := &instance{world: w, name: name, network: n}
 	i.store, i.end = w.server.open(n)
@@ -179,7 +179,6 @@ func (w *world) start(name string) *instance {
 		c := &caller{instance: i, random: rand.New(rand.NewPCG(w.random.Uint64(), 3)), name: fmt.Sprintf("%s.%d", name, worker)}
 		w.workers.Go(c.run)
 	}
-	return i
 }
 
 // run lets the world go on until its end.
