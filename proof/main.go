@@ -33,8 +33,9 @@ func main() {
 	only := flag.String("only", "", "plant only the bugs whose file or name has this text")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *length, *seed, *plant, *only); err != nil {
+	err := run(ctx, *length, *seed, *plant, *only)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "proof:", err)
 		os.Exit(1)
 	}
