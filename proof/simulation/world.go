@@ -23,7 +23,7 @@ import (
 // The store's time-out, as redisstore has it by default, and what it does after that to leave
 // everything in order.
 const (
-	timeout = redisstore.DefaultTimeout
+	timeout = 3 * time.Second
 	grace   = 500 * time.Millisecond
 )
 
