@@ -85,6 +85,7 @@ func answers() map[string]map[string]answer {
 			"RootRowError":             {&gormplugin.RootRowError{}, "invalid-request"},
 			"MisplacedError":           {&gormplugin.MisplacedError{}, "invalid-request"},
 			"DamagedRowError":          {&gormplugin.DamagedRowError{Err: pathlock.ErrInvalidPath}, rows},
+			"RowError":                 {&gormplugin.RowError{Err: pathlock.ErrNotFound}, "not-found"},
 			"MissedRowsError":          {&gormplugin.MissedRowsError{}, programs},
 			"UnsupportedDatabaseError": {&gormplugin.UnsupportedDatabaseError{}, "database-unavailable"},
 			"RawWriteError":            {&gormplugin.RawWriteError{}, programs},

@@ -17,7 +17,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/proof/simredis"
-	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
 // The store's time-out, as redisstore has it by default, and what it does after that to leave

@@ -76,7 +76,8 @@ func Aside(moves []Move) (there, back []Move) {
 		away.Path = "/" + away.Name
 		onward := m
 		onward.Node = &away
-		m.Path, m.IDs = away.Path, m.Node.IDs
+		onward.SamePaths = !m.Rewrites()
+		m.Path, m.IDs, m.SamePaths = away.Path, m.Node.IDs, true
 		there, back = append(there, m), append(back, onward)
 	}
 	return there, back

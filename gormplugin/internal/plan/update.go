@@ -72,6 +72,9 @@ type Move struct {
 	Path, IDs string
 	// Restored is set for a row that was deleted before: it had no place.
 	Restored bool
+	// SamePaths is set of a detour, after which the rows below have the paths that they had before,
+	// and so keep their versions.
+	SamePaths bool
 }
 
 // Rewrites reports whether the rows below get new paths.

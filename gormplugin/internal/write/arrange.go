@@ -143,7 +143,7 @@ func (e *Engine) setAside(db *gorm.DB, tx *txn.Transaction, t *table.Table, move
 	case !descend:
 		return back, nil
 	}
-	return back, e.rewriteMoved(db, tx, t, there, false)
+	return back, e.rewriteMoved(db, tx, t, there)
 }
 
 // checkSlots refuses an arrangement that gives a row the name of a sibling that stays. A unique

@@ -16,13 +16,17 @@ import (
 
 // rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From
 // here on a failure leaves the subtree inconsistent. So it rolls the transaction back, even if the
-// caller ignores the error. Their versions count up if last is set.
-func (e *Engine) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move, last bool) error {
-	for chunk := range slices.Chunk(lowestFirst(moves), maxRanges) {
-		if err := e.rewrite(db, t, chunk, last); err != nil {
-			err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", chunk[0].Node.Path, err)
-			tx.Abandon(err)
-			return err
+// caller ignores the error.
+func (e *Engine) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move) error {
+	moves = lowestFirst(moves)
+	for _, same := range []bool{false, true} {
+		some := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return m.SamePaths != same })
+		for chunk := range slices.Chunk(some, maxRanges) {
+			if err := e.rewrite(db, t, chunk, !same); err != nil {
+				err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", chunk[0].Node.Path, err)
+				tx.Abandon(err)
+				return err
+			}
 		}
 	}
 	return nil
@@ -36,15 +40,16 @@ func lowestFirst(moves []plan.Move) []plan.Move {
 	return moves
 }
 
-// rewrite moves subtrees, without their top rows, in one statement.
-func (e *Engine) rewrite(db *gorm.DB, t *table.Table, moves []plan.Move, last bool) error {
+// rewrite moves subtrees, without their top rows, in one statement, and counts the versions of
+// their rows up or not.
+func (e *Engine) rewrite(db *gorm.DB, t *table.Table, moves []plan.Move, counts bool) error {
 	ranges := make([]clause.Expression, len(moves))
 	for i, m := range moves {
 		ranges[i] = t.Below(m.Tree, m.Node.Path)
 	}
 	return t.OnPathIndex(db, func(from table.Hinted) error {
 		d := t.Direct(db).Add("UPDATE ? SET ", from)
-		if t.Version != nil && last {
+		if t.Version != nil && counts {
 			d.Add("? = ? + 1, ", clause.Column{Name: t.Version.DBName}, table.Column(t.Version))
 		}
 		for i, f := range t.Following {

@@ -33,6 +33,7 @@ func (e *Engine) checkSubtrees(db *gorm.DB, t *table.Table, moves []plan.Move) (
 	for i, m := range moves {
 		tops[i] = m.Node
 	}
+	slices.Reverse(tops) // the highest are the likeliest to have rows below
 	if descend, err := e.anyBelow(db, t, tops); err != nil || !descend {
 		return false, err
 	}

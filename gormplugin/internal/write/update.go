@@ -248,9 +248,13 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) (err er
 	if x.Crosses(&a.Change) {
 		// From here on, a failure leaves rows where none can be.
 		defer func() {
-			if err != nil {
-				w.Tx.Abandon(err)
+			if err == nil {
+				return
 			}
+			if taken, _ := k.takesName(db, w.St); taken {
+				err = w.St.nameTaken(err)
+			}
+			w.Tx.Abandon(err)
 		}()
 		if onward, err = k.setAside(db, w.Tx, t, x.Moves, descend); err != nil {
 			return err
@@ -267,7 +271,7 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) (err er
 		return err
 	}
 	if descend {
-		if err := k.rewriteMoved(db, w.Tx, t, onward, true); err != nil {
+		if err := k.rewriteMoved(db, w.Tx, t, onward); err != nil {
 			return err
 		}
 	}
