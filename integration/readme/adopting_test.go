@@ -3,7 +3,6 @@ package readme
 import (
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -38,30 +37,35 @@ func TestAdoption_diffsLeadToTheProgram(t *testing.T) {
 	}
 }
 
-// The commands of docs/adopting.md understand the departments' table as it is, find what is wrong,
-// say what they would change, and change it.
-func TestAdoption_steps(t *testing.T) {
-	file, log := filepath.Join(t.TempDir(), "admin.db"), filepath.Join(t.TempDir(), "changes.jsonl")
+// The page begins with what pathlock adopt prints for the departments' table: each line of its
+// transcript is printed, but for those of a server.
+func TestAdoption_transcript(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "admin.db")
 	database(t, file,
-		"CREATE TABLE sys_dept (dept_id INTEGER PRIMARY KEY, parent_id INTEGER, dept_path TEXT, dept_name TEXT, deleted_at BIGINT DEFAULT 0)",
-		"INSERT INTO sys_dept VALUES (1, 0, '/0/1/', '', 0), (7, 1, '/0/1/7/', 'a/b', 0), (8, 7, '/0/9/8/', 'a/b', 0), (9, 3, '', '', 1700000000000)")
-	steps := regexp.MustCompile("(?ms)^(dept\\(\\) .*?\n)(.*?)```").FindStringSubmatch(readPage(t, filepath.Join("..", "..", "docs", "adopting.md")))
-	if steps == nil {
-		t.Fatal("the page has no commands for the departments")
+		"CREATE TABLE sys_dept (dept_id INTEGER PRIMARY KEY, parent_id INTEGER, dept_path VARCHAR(255), dept_name TEXT, deleted_at BIGINT NOT NULL DEFAULT 0)",
+		"INSERT INTO sys_dept VALUES (1, 0, '/0/1/', '', 0), (7, 1, '/0/1/7/', 'a', 0), (8, 7, '/0/1/7/8/', 'b', 0), (9, 8, '/0/1/7/8/9/', 'c', 0), (10, 1, '/0/1/10/', 'd', 0), "+
+			"(11, 10, '/0/1/10/11/', 'e', 0), (12, 10, '/0/1/10/12/', 'f', 0), (13, 12, '/0/1/10/12/13/', 'g', 0), (14, 1, '/0/1/14/', 'h', 0), (15, 14, '/0/1/14/15/', 'i', 0), (16, 3, '', '', 1700000000000)")
+	code, printed := inShell(t, "pathlock adopt", "PATHLOCK_DB=sqlite://"+file)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, printed)
 	}
-	lines := slices.Collect(strings.Lines(steps[2]))
-	const wrong, right = `row 8 "8": its id path is wrong (is "/0/9/8/", should be "/0/1/7/8/")`, "0 problems"
-	for i, want := range []struct {
-		code int
-		says string
-	}{{4, wrong}, {4, wrong}, {1, wrong}, {0, right}} {
-		line := strings.ReplaceAll(steps[1]+lines[i%len(lines)], "changes.jsonl", log) // the look comes again at the end
-		code, out := inShell(t, line, "PATHLOCK_DB=sqlite://"+file)
-		if code != want.code || !strings.Contains(out, want.says) || want.says == wrong && strings.Count(out, "wrong-id-path: ") != 1 {
-			t.Errorf("%sexit code %d, want %d and only %s: %s", line, code, want.code, want.says, out)
+	for _, name := range []string{"adopting.md", "adopting.zh-CN.md"} {
+		shown := regexp.MustCompile("(?s)```text\n(# sys_dept.*?)```").FindStringSubmatch(readPage(t, filepath.Join("..", "..", "docs", name)))
+		if shown == nil {
+			t.Fatalf("%s shows no output of pathlock adopt", name)
 		}
-	}
-	if changes := readPage(t, log); !strings.Contains(changes, "/0/1/7/8/") {
-		t.Errorf("the log of the changes is %q", changes)
+		lines := 0
+		for line := range strings.Lines(shown[1]) {
+			server := strings.Contains(line, "MODIFY") || strings.Contains(line, "utf8mb4") || strings.Contains(line, "-- locks:")
+			if line = strings.TrimSpace(line); line == "" || server {
+				continue
+			}
+			if lines++; !strings.Contains(printed, line) {
+				t.Errorf("%s shows %q, which is not printed:\n%s", name, line, printed)
+			}
+		}
+		if lines < 9 {
+			t.Errorf("%s shows %d lines, want the shape, the tags and the options", name, lines)
+		}
 	}
 }
