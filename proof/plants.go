@@ -15,7 +15,6 @@ var (
 	queueWorld   = check{"./proof/smallworld", "TestQueue", "30s"}
 	scriptsWorld = check{"./proof/smallworld", "TestScripts_smallWorld", "30s"}
 	simulated    = check{"./proof/simulation", "TestSimulation$", "2m"}
-	leases       = check{"./internal/lease", ".", "30s"}
 	memory       = check{"./store/memstore", ".", "30s"}
 	tickets      = check{"./store/ticketstore", ".", "30s"}
 	routes       = check{"./middleware", ".", "30s"}
@@ -55,7 +54,7 @@ var plants = []plant{
 	{"a withdrawal is not remembered", "store/redisstore/scripts/withdraw.lua", "if remember > 0 then call", "if false then call", ofScripts},
 
 	{"a lease begins when the grant arrives", "acquire.go", "		sent = grant.Asked\n", "		sent = time.Now()\n", ofLocker},
-	{"a renewal counts from its answer", "internal/lease/renewer.go", "		l.believe(c.Sent, left)", "		l.believe(time.Now(), left)", []check{leases, simulated}},
+	{"a renewal counts from its answer", "internal/lease/renewer.go", "		l.believe(c.Sent, left)", "		l.believe(time.Now(), left)", ofLocker},
 	{"a renewal that failed counts", "renewal.go", "		case err != nil:\n			if l.renewer.Failed", "		case false:\n			if l.renewer.Failed", ofLocker},
 	{"nothing is renewed", "internal/lease/lease.go", "return !l.renew.After(now.Add(l.pause() / 30))", "return false", ofLocker},
 	{"a lost lock's context goes on", "renewal.go", "	all.cancel()\n	all.report()", "	all.report()", ofLocker},

@@ -114,7 +114,7 @@ func (c *caller) acquire(parent context.Context, scope int, tree pathlock.Tree, 
 		c.refuse(req.Note)
 		return
 	}
-	c.work(&hold{name: req.Note, scope: scope, tree: tree, gate: req.Gate, claims: req.Claims, fence: lock.Fence()}, lock, before, depth)
+	c.work(&hold{name: req.Note, scope: scope, tree: tree, gate: req.Gate, claims: req.Claims, fence: lock.Fence(), until: lock.Until}, lock, before, depth)
 }
 
 // judge judges when and how a call has ended.
@@ -176,5 +176,5 @@ func (c *caller) attach(t token) {
 	if err != nil {
 		return
 	}
-	c.work(&hold{name: c.name + " attached", scope: t.scope, tree: lock.Tree(), gate: t.gate, claims: t.claims, fence: lock.Fence()}, lock, 0, 1)
+	c.work(&hold{name: c.name + " attached", scope: t.scope, tree: lock.Tree(), gate: t.gate, claims: t.claims, fence: lock.Fence(), until: lock.Until}, lock, 0, 1)
 }

@@ -92,6 +92,7 @@ func (w *world) inspect() {
 	defer end()
 	defer func() { _ = store.Close(context.Background()) }()
 	for _, tree := range trees {
+		believed := w.believed()
 		snapshot, err := store.Snapshot(context.Background(), tree)
 		if err != nil {
 			w.failf("the server does not answer: %v", err)
@@ -110,6 +111,7 @@ func (w *world) inspect() {
 			return gone, gone && w.kind != lossy && time.Since(at) > w.leased()+100*time.Millisecond
 		}
 		w.mu.Unlock()
+		w.outlive(believed, snapshot, w.trueTime)
 		w.look(snapshot, gone, refusedBefore)
 	}
 }

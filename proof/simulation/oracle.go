@@ -19,7 +19,8 @@ type hold struct {
 	gate   bool
 	claims []pathlock.Claim
 	fence  uint64
-	ended  time.Time // zero while it lasts
+	until  func() time.Time // the end of its lease, as its process knows it
+	ended  time.Time        // zero while it lasts
 }
 
 // oracle judges what the instances see. It knows nothing of their code.
@@ -167,6 +168,29 @@ func (o *oracle) refuse(note string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.refused[note] = time.Now()
+}
+
+// believed returns until when live holds last, by their names, as their processes know it.
+func (o *oracle) believed() map[string]time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := make(map[string]time.Time)
+	for _, h := range o.holds {
+		if h.ended.IsZero() && !o.lossy {
+			all[h.name] = h.until()
+		}
+	}
+	return all
+}
+
+// outlive judges that no process believes in a lease for longer than the server does. A time of the
+// server has whole milliseconds.
+func (o *oracle) outlive(believed map[string]time.Time, s pathlock.Snapshot, ends func(time.Time) time.Time) {
+	for _, e := range s.Holders {
+		if until, live := believed[e.Note]; live && until.After(ends(e.Until).Add(time.Millisecond)) {
+			o.fail("%s believes in its lease until %v, the server until %v", e.Note, until, ends(e.Until))
+		}
+	}
 }
 
 // look judges what the server has: nothing of an instance whose last lease is over, and nothing for

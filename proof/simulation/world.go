@@ -147,7 +147,11 @@ func (w *world) serverTime() time.Time {
 
 // fenceTime returns when the server gave out a fence.
 func (w *world) fenceTime(tree pathlock.Tree, fence uint64) time.Time {
-	shown := w.server.granted(tree, fence)
+	return w.trueTime(w.server.granted(tree, fence))
+}
+
+// trueTime undoes serverTime.
+func (w *world) trueTime(shown time.Time) time.Time {
 	w.clock.Lock()
 	defer w.clock.Unlock()
 	return w.at.Add(time.Duration(float64(shown.Sub(w.shows)) / w.rate))
