@@ -29,7 +29,7 @@ var rows = []row{
 	},
 	{
 		"first come, first served, without starvation",
-		"the queue: {TestQueue_smallWorld states} states of three owners and three nodes, {TestQueue_smallWorld commands} transitions; the Redis scripts: {TestScripts_smallWorld commands} of these in order and {TestScripts_smallWorld random} at random, {TestScripts_realRedis random} on a real server",
+		"the queue: {TestQueue_smallWorld states} states of three owners and three nodes, in three worlds that overlap, {TestQueue_smallWorld commands} transitions; the Redis scripts: {TestScripts_smallWorld commands} of these in order and {TestScripts_smallWorld random} at random, {TestScripts_realRedis random} on a real server",
 		byProve, "four owners and more; apart grants; a holder's request for the gate on Redis",
 	},
 	{
