@@ -15,6 +15,7 @@ var words = regexp.MustCompile(`"[^"]*"|\S+`)
 
 // The commands of the page are valid.
 func TestOperatingPage_commandsAreValid(t *testing.T) {
+	t.Setenv("PATHLOCK_DB", "sqlite://plans.db") // the page exports it first
 	for _, name := range []string{"operating.md", "operating.zh-CN.md"} {
 		text, err := os.ReadFile("../../../docs/" + name)
 		testerr.Must(t, err)
