@@ -58,7 +58,7 @@ var plants = []plant{
 	{"a renewal that failed counts", "renewal.go", "		case err != nil:\n			if l.renewer.Failed", "		case false:\n			if l.renewer.Failed", ofLocker},
 	{"nothing is renewed", "internal/lease/lease.go", "return !l.renew.After(now.Add(l.pause() / 30))", "return false", ofLocker},
 	{"a lost lock's context goes on", "renewal.go", "	all.cancel()\n	all.report()", "	all.report()", ofLocker},
-	{"a lease that has ended goes on", "internal/lease/renewer.go", "if l := r.leases[i]; l.deadline.passed(at) {", "if l := r.leases[i]; false {", ofLocker},
+	{"a lease that has ended goes on", "internal/lease/renewer.go", "if l := r.leases[i]; l.deadline.passed(at) {", "if l := r.leases[i]; l.deadline.passed(at) && i < 0 {", ofLocker},
 	{"what was not answered is not taken back", "store/redisstore/calls.go", "		c.takeBack(r, func() error { return err })\n", "", ofLocker},
 	{"a wake-up is lost", "store/redisstore/listener.go", "		w.hear(m)\n	}\n}", "	}\n}", ofLocker},
 	{"a cancelled wait stays in the queue", "store/redisstore/wait.go", "		s.calls.undo(over, r)\n		return pathlock.Grant{}, interrupted", "		return pathlock.Grant{}, interrupted", ofLocker},
