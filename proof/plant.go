@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,19 +33,10 @@ func (p plant) overlay(dir string) (flag string, err error) {
 		return "", err
 	}
 	names := filepath.Join(dir, "overlay.json")
-	return "-overlay=" + names, firstError(
+	return "-overlay=" + names, cmp.Or(
 		os.WriteFile(bug, []byte(strings.Replace(string(text), p.old, p.new, 1)), 0o600),
 		os.WriteFile(names, replace, 0o600),
 	)
-}
-
-func firstError(all ...error) error {
-	for _, err := range all {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 var failedTest = regexp.MustCompile(`--- FAIL: (\S+)`)

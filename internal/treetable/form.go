@@ -132,9 +132,9 @@ var DefaultForm = Form{Lead: "/", Separator: "/"}
 // parent is the beginning of the patterns of forms that are of the parent.
 const parent = "parent:"
 
-// separators are what can stand between names. All of them are legible, stand in SQL as they are,
-// and are in no number and in no UUID but for the hyphen.
-const separators = "/.,:;|>~-"
+// NameSeparators are what can stand between names, the most usual first. All of them are legible,
+// stand in SQL as they are, and are in no number and in no UUID but for the hyphen.
+const NameSeparators = "/.,:;|>~-"
 
 // ParseForm reads a pattern: a form with two names, each written as a star, such as "/0/*/*/".
 // "parent:" before it makes it the path of the parent. The empty pattern is [DefaultForm]. The
@@ -154,8 +154,8 @@ func ParseForm(pattern string) (Form, error) {
 	}
 	f.Lead, f.Separator, f.Trail, f.OfParent = parts[0], parts[1], parts[2], ofParent
 	switch {
-	case len(f.Separator) != 1 || !strings.Contains(separators, f.Separator):
-		return invalid("one of %s has to stand between names, so that what lies below a path is a range of its index", strings.Join(strings.Split(separators, ""), " "))
+	case len(f.Separator) != 1 || !strings.Contains(NameSeparators, f.Separator):
+		return invalid("one of %s has to stand between names, so that what lies below a path is a range of its index", strings.Join(strings.Split(NameSeparators, ""), " "))
 	case f.Trail != "" && f.Trail != f.Separator:
 		return invalid("only %q can follow the last name: the paths below have to begin with what is stored of a row, to be a range of the index", f.Separator)
 	case f.Lead != "" && !strings.HasSuffix(f.Lead, f.Separator):

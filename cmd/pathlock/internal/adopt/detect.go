@@ -175,7 +175,7 @@ func (t *table) forms(link shape, column, label string) []string {
 	}
 	maps.DeleteFunc(votes, func(_ treetable.Form, n int) bool { return 4*n < asked })
 	ranked := slices.SortedFunc(maps.Keys(votes), func(a, b treetable.Form) int {
-		return cmp.Or(cmp.Compare(votes[b], votes[a]), strings.Index(separators, a.Separator)-strings.Index(separators, b.Separator), strings.Compare(a.String(), b.String()))
+		return cmp.Or(cmp.Compare(votes[b], votes[a]), strings.Index(treetable.NameSeparators, a.Separator)-strings.Index(treetable.NameSeparators, b.Separator), strings.Compare(a.String(), b.String()))
 	})
 	var forms []string
 	for _, f := range ranked[:min(len(ranked), 3)] {
@@ -188,20 +188,17 @@ func (t *table) forms(link shape, column, label string) []string {
 	return forms
 }
 
-// separators are those of forms, the most usual first.
-const separators = "/.,:;|>~-"
-
 // vote counts the forms in which a text is a path, or that of the row above.
 func vote(votes map[treetable.Form]int, stored, path string) {
 	for _, f := range []treetable.Form{{}, {OfParent: true}} {
 		held := strings.TrimPrefix(f.Holds(path), "/")
 		if f.Holds(path) == "" {
-			if n := len(stored); n > 0 && strings.Contains(separators, stored[n-1:]) {
+			if n := len(stored); n > 0 && strings.ContainsAny(stored[n-1:], treetable.NameSeparators) {
 				votes[treetable.Form{Lead: stored, Separator: stored[n-1:], Trail: stored[n-1:], OfParent: true}]++
 			}
 			continue
 		}
-		for _, separator := range strings.Split(separators, "") {
+		for _, separator := range strings.Split(treetable.NameSeparators, "") {
 			joined := strings.ReplaceAll(held, "/", separator)
 			for _, f.Trail = range []string{"", separator} {
 				lead, ok := strings.CutSuffix(stored, joined+f.Trail)

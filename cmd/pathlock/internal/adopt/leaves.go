@@ -87,7 +87,7 @@ func (s *shape) takeNames(p pointer, column string) [][2]string {
 		named := *s
 		named.Name, named.Path = label, label
 		paths := named.places().names
-		for _, separator := range strings.Split(separators, "") {
+		for _, separator := range strings.Split(treetable.NameSeparators, "") {
 			for _, lead := range []string{separator, ""} {
 				f := treetable.Form{Lead: lead, Separator: separator}
 				deep := slices.ContainsFunc(paths, func(path string) bool { return strings.Count(path, "/") > 1 })

@@ -21,7 +21,7 @@ func (t *table) parentless(links []shape) (found []shape) {
 		for _, tree := range append([]string{""}, t.trees(column)...) {
 			s := shape{Table: treetable.Table{Table: t.name, Key: t.unique[0], Tree: tree, Path: column}, of: t}
 			s.Deleted, s.DeletedWhen = t.mark()
-			for _, separator := range strings.Split(separators, "") {
+			for _, separator := range strings.Split(treetable.NameSeparators, "") {
 				for _, trail := range []string{separator, ""} {
 					f := treetable.Form{Separator: separator, Trail: trail}
 					found = append(found, s.withOwnPath(f)...)

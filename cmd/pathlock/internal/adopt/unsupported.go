@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // otherTrees says which trees of kinds that pathlock does not keep the table holds.
@@ -139,7 +140,7 @@ func (t *table) fixedSteps() (column string, step int) {
 			below, wrong := 0, 0
 			for _, c := range cells {
 				switch n := len(c.String); {
-				case n == 0 || n%step != 0 || strings.ContainsAny(c.String, separators+" "):
+				case n == 0 || n%step != 0 || strings.ContainsAny(c.String, treetable.NameSeparators+" "):
 					wrong++
 				case n > step && lengths[c.String[:n-step]]:
 					below++
