@@ -1,4 +1,4 @@
-package cli_test
+package main
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
-	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
@@ -89,7 +88,7 @@ func TestImport_AddsWhatIsMissing(t *testing.T) {
 			imports := func(says string) (suites, cases []string) {
 				t.Helper()
 				var out bytes.Buffer
-				if code := cli.Main(t.Context(), []string{"import", "--db", db.URL, "--plan", "m", "--exclude", ".git", dir}, &out, &out); code != 0 || !strings.Contains(out.String(), says) {
+				if code := run(t.Context(), []string{"import", "--db", db.URL, "--plan", "m", "--exclude", ".git", dir}, &out, &out); code != 0 || !strings.Contains(out.String(), says) {
 					t.Fatalf("exit code %d, want something about %q:\n%s", code, says, &out)
 				}
 				return paths(t, opened(t, db.URL).Service)

@@ -1,4 +1,4 @@
-package cli_test
+package main
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ func TestStorm(t *testing.T) {
 	for _, db := range testdb.All(t) {
 		t.Run("on "+db.Name, func(t *testing.T) {
 			for broken := false; !broken; { // until an unprotected path is wrong
-				broken = strings.Contains(storm(t, "", "--db", db.URL, "--duration", "1500ms"), "wrong-path: tree")
+				broken = strings.Contains(report(t, "", "--db", db.URL, "--duration", "1500ms"), "wrong-path: tree")
 			}
 		})
 	}
@@ -24,14 +24,14 @@ func TestStorm(t *testing.T) {
 func TestStorm_withAPassword(t *testing.T) {
 	const password = "p/#?@%:s3cret"
 	redis := testredis.Start(t, testredis.Redis, "--requirepass", password)
-	if report := storm(t, password, "--locks", "redis://"+redis.Addr+"/0", "--duration", "500ms"); strings.Contains(report, "s3cret") {
-		t.Errorf("the report tells the password: %s", report)
+	if text := report(t, password, "--locks", "redis://"+redis.Addr+"/0", "--duration", "500ms"); strings.Contains(text, "s3cret") {
+		t.Errorf("the report tells the password: %s", text)
 	}
 }
 
-// storm runs a storm of three instances and returns its report. The program fails if a protected
+// report runs a storm of three instances and returns its report. The program fails if a protected
 // tree is corrupted, a request fails on it, or a lock is left.
-func storm(t *testing.T, password string, flags ...string) (report string) {
+func report(t *testing.T, password string, flags ...string) string {
 	t.Helper()
 	cmd := program(t, append([]string{"storm", "--instances", "3", "--clients", "4", "--seed", "1"}, flags...)...)
 	if password != "" {

@@ -1,12 +1,10 @@
-package cli_test
+package main
 
 import (
 	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
 )
 
 // The command line refuses what could serve no request, with a message that names the setting,
@@ -55,7 +53,7 @@ func TestUsage(t *testing.T) {
 				t.Setenv(name, value)
 			}
 			var out bytes.Buffer
-			code := cli.Main(t.Context(), tt.args, &out, &out)
+			code := run(t.Context(), tt.args, &out, &out)
 			if code != tt.code || !strings.Contains(out.String(), tt.says) || strings.Contains(out.String(), "secret") {
 				t.Errorf("%s %q: exit code %d and %q, want %d and %q, and no secret", tt.variable, tt.args, code, &out, tt.code, tt.says)
 			}

@@ -1,4 +1,4 @@
-package cli_test
+package main
 
 import (
 	"bufio"
@@ -21,7 +21,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
-	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
@@ -34,7 +33,7 @@ const childVariable = "PATHLOCK_SAMPLE_TEST_CHILD"
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.ReleaseMode)
 	if os.Getenv(childVariable) != "" {
-		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	goleak.VerifyTestMain(m)
 }
