@@ -77,12 +77,11 @@ type stage struct {
 	server    string
 }
 
-// TestQueue_smallWorld explores up to three worlds, each for its share. The rest of the time is for
-// the compiler.
+// The rest of the time is for the compiler.
 var stages = []stage{
 	{"simredis", "TestSimredis_isRedis", 3, false, testserver.RedisVariable},
-	{"smallworld", "TestScripts_realRedis", 7, false, testserver.RedisVariable},
-	{"smallworld", "TestQueue_smallWorld", 12, false, ""},
+	{"smallworld", "TestScripts_realRedis", 5, false, testserver.RedisVariable},
+	{"smallworld", "TestQueue_smallWorld", 25, false, ""},
 	{"smallworld", "TestScripts_smallWorld", 15, false, ""},
 	{"simulation", "TestSimulation", 35, true, ""},
 }

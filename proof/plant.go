@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -73,12 +74,16 @@ func tries(out string) string {
 	if n := strings.Count(out, "=== RUN   TestSimulation/"); n > 0 {
 		return fmt.Sprintf(", seed %d", n)
 	}
+	commands := 0
 	for line := range strings.Lines(out) {
-		if _, numbers, ok := budget.Parse(line); ok && numbers["commands"] != "" {
-			return fmt.Sprintf(", %s commands", numbers["commands"])
-		}
+		_, numbers, _ := budget.Parse(line)
+		n, _ := strconv.Atoi(numbers["commands"])
+		commands += n
 	}
-	return ""
+	if commands == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s commands", thousands(commands))
 }
 
 // plantAll plants one bug after the other, and prints what catches each. It reports whether all are

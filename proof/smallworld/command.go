@@ -51,11 +51,10 @@ func (s state) commands(most int, may uint32) (all []command) {
 }
 
 // after returns the state after a command, by the rule. refused says that an ask is a deadlock.
-func (s state) after(c command) (next state, refused bool, wrong string) {
-	s = slices.Clone(s)
+func (before *look) after(c command) (next state, refused bool, wrong string) {
+	s := append(make(state, 0, most+1), before.state...)
 	switch c.what {
 	case take:
-		before := lookAt(s)
 		s = append(s, request{owner: c.owner, ask: c.ask, watches: none})
 		l, last := lookAt(s), len(s)-1
 		if l.inTheWay(last) != 0 {

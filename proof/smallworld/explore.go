@@ -8,50 +8,53 @@ import (
 	"time"
 )
 
-// shards is how many parts the memory of what was seen has, so that goroutines seldom meet.
-const shards = 64
+// seen is the states that have been reached. It is in parts, so that goroutines seldom meet.
+type seen [64]part
 
-// seen is the states that have been reached.
-type seen [shards]struct {
+type part struct {
 	sync.Mutex
-	keys map[key]bool
+	keys map[key]struct{}
 }
 
 // add reports whether a state is new.
 func (s *seen) add(k key) bool {
-	shard := &s[(uint64(k)*0x9E3779B97F4A7C15)>>58]
-	shard.Lock()
-	defer shard.Unlock()
-	if shard.keys == nil {
-		shard.keys = make(map[key]bool)
+	p := s.part(k)
+	p.Lock()
+	defer p.Unlock()
+	if p.keys == nil {
+		p.keys = make(map[key]struct{})
 	}
-	if shard.keys[k] {
-		return false
-	}
-	shard.keys[k] = true
-	return true
+	before := len(p.keys)
+	p.keys[k] = struct{}{}
+	return len(p.keys) > before
 }
 
-// Explored is how far an exploration has come.
-type Explored struct {
-	States, Commands int
-	// Depth is how many commands in a row have been tried in every order, and Whole says that there
+func (s *seen) part(k key) *part { return &s[(uint64(k)*0x9E3779B97F4A7C15)>>58] }
+
+func (s *seen) has(k key) bool {
+	_, has := s.part(k).keys[k]
+	return has
+}
+
+// explored is how far an exploration has come.
+type explored struct {
+	seen
+	states, commands int // states are those that no exploration before has seen
+	// depth is how many commands in a row have been tried in every order, and whole says that there
 	// is nothing beyond them.
-	Depth int
-	Whole bool
+	depth int
+	whole bool
 }
 
-// Explore tries every order of commands on the real queue, breadth first, until a time has passed
+// explore tries every order of commands on the real queue, breadth first, until a time has passed
 // or so many states are known. There are at most so many requests at once, of those that may be
 // asked. In each state, the predicates hold, and each command does what the rule says.
-func Explore(requests int, may uint32, limit int, within time.Duration) (Explored, error) {
-	var known seen
-	var done Explored
+func explore(requests int, may uint32, limit int, within time.Duration, before ...*explored) (*explored, error) {
+	done := new(explored)
 	began := time.Now()
 	frontier := []key{keyOf(nil)}
-	known.add(frontier[0])
-	done.States = 1
-	for ; len(frontier) > 0; done.Depth++ {
+	done.add(frontier[0])
+	for ; len(frontier) > 0; done.depth++ {
 		var mu sync.Mutex
 		var next []key
 		var failed error
@@ -61,14 +64,20 @@ func Explore(requests int, may uint32, limit int, within time.Duration) (Explore
 			workers.Go(func() {
 				t := newTable()
 				for some := range slices.Chunk(portion, 256) {
-					found, commands, err := t.step(some, requests, may, &known)
+					found, commands, err := t.step(some, requests, may, &done.seen)
+					fresh := len(found)
+					for _, k := range found {
+						if slices.ContainsFunc(before, func(b *explored) bool { return b.has(k) }) {
+							fresh--
+						}
+					}
 					mu.Lock()
 					next = append(next, found...)
-					done.States, done.Commands = done.States+len(found), done.Commands+commands
+					done.states, done.commands = done.states+fresh, done.commands+commands
 					if err != nil && failed == nil {
 						failed = err
 					}
-					over = over || failed != nil || done.States >= limit || time.Since(began) > within
+					over = over || failed != nil || done.states >= limit || time.Since(began) > within
 					stop := over
 					mu.Unlock()
 					if stop {
@@ -83,20 +92,23 @@ func Explore(requests int, may uint32, limit int, within time.Duration) (Explore
 		}
 		frontier = next
 	}
-	done.Whole = true
+	done.whole = true
 	return done, nil
 }
 
 // step tries all commands in some states, and returns the new states.
 func (t *table) step(some []key, requests int, may uint32, known *seen) (found []key, commands int, err error) {
 	for _, k := range some {
-		s := decode(k)
+		s := lookAt(decode(k))
 		for _, c := range s.commands(requests, may) {
 			commands++
-			next, err := t.try(s, c)
-			if err == nil && known.add(keyOf(next)) {
-				found = append(found, keyOf(next))
-				err = lookAt(next).violated()
+			next, err := t.try(&s, c)
+			if err == nil {
+				if k := keyOf(next); known.add(k) {
+					found = append(found, k)
+					l := lookAt(next)
+					err = l.violated()
+				}
 			}
 			if err != nil {
 				return found, commands, fmt.Errorf("%w\nafter: %v\nin the state\n%v", err, c, s)
@@ -107,8 +119,8 @@ func (t *table) step(some []key, requests int, may uint32, known *seen) (found [
 }
 
 // try has the queue carry out a command, and compares the outcome with the rule.
-func (t *table) try(s state, c command) (state, error) {
-	t.put(s)
+func (t *table) try(s *look, c command) (state, error) {
+	t.put(s.state)
 	want, wantRefused, wrong := s.after(c)
 	if wrong != "" {
 		return nil, fmt.Errorf("the rule contradicts itself: %s", wrong)

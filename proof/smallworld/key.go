@@ -1,12 +1,11 @@
 package smallworld
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
-// key is a state in one number. States that differ only in the names of the owners, and of the two
-// nodes below /a, have the same.
+// key is a state in one number: nothing is lost to a hash. States that differ only in the names of
+// the owners, and of the two nodes below /a, have the same: the rule only compares these. So have
+// states that differ in the order of the grants, by which the queue only chooses which of several
+// holders a waiter watches.
 type key uint64
 
 const requestBits = 10
@@ -42,7 +41,9 @@ func encode(s state, name [owners]uint8, twin bool) key {
 		}
 		all[i] = placed{r, i}
 	}
-	slices.SortFunc(all[:n], func(a, b placed) int { return cmp.Or(cmp.Compare(a.owner, b.owner), cmp.Compare(a.ask, b.ask)) })
+	slices.SortFunc(all[:n], func(a, b placed) int {
+		return int(a.owner)<<5 + int(a.ask) - int(b.owner)<<5 - int(b.ask)
+	})
 	var at [most + 1]uint8
 	for i, r := range all {
 		at[r.was] = uint8(i)

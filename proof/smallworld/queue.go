@@ -38,10 +38,12 @@ func newTable() *table {
 }
 
 func (t *table) ask(o, a uint8) *queue.Request {
-	r := new(queue.Request)
-	if n := len(t.spare); n > 0 {
-		r, t.spare = t.spare[n-1], t.spare[:n-1]
+	if len(t.spare) == 0 {
+		t.spare = append(t.spare, new(queue.Request))
 	}
+	last := len(t.spare) - 1
+	r := t.spare[last]
+	t.spare = t.spare[:last]
 	t.order++
 	r.Value = a
 	t.queue.Ask(r, &t.owners[o], t.order, asks[a].gate, claimed[a])
@@ -109,14 +111,20 @@ func (t *table) do(c command) (refused bool) {
 		t.queue.Settle(nil)
 	}
 	for _, r := range t.refused {
-		t.all = slices.DeleteFunc(t.all, func(other *queue.Request) bool { return other == r })
+		t.forget(r)
 	}
 	return false
 }
 
 func (t *table) remove(r *queue.Request) []*queue.Request {
-	t.all = slices.DeleteFunc(t.all, func(other *queue.Request) bool { return other == r })
+	t.forget(r)
 	return t.queue.Remove(r)
+}
+
+func (t *table) forget(r *queue.Request) {
+	i := slices.Index(t.all, r)
+	t.all = slices.Delete(t.all, i, i+1)
+	t.spare = append(t.spare, r)
 }
 
 // state reads the queue's state.
@@ -150,6 +158,7 @@ func (t *table) state() (state, error) {
 			return s, fmt.Errorf("request %d watches nobody", i)
 		}
 	}
+	l := lookAt(s)
 	for i, r := range s { // whom each waits for
 		if r.granted {
 			continue
@@ -158,7 +167,7 @@ func (t *table) state() (state, error) {
 		for _, c := range t.queue.InTheWay(t.all[i]) {
 			got |= 1 << place(c.By)
 		}
-		if want := lookAt(s).inTheWay(i); got != want {
+		if want := l.inTheWay(i); got != want {
 			return s, fmt.Errorf("in the way of request %d are %b, want %b", i, got, want)
 		}
 	}

@@ -130,8 +130,8 @@ type look struct {
 
 // lookAt judges a state. Who may pass whom is decided in order of arrival: later requests of
 // holders count as behind nobody while an earlier one is judged.
-func lookAt(s state) *look {
-	l := &look{state: s}
+func lookAt(s state) (l look) {
+	l.state = s
 	for i, r := range s {
 		l.of[r.owner] |= 1 << i
 		if r.granted {
@@ -172,7 +172,7 @@ func (l *look) inTheWay(i int) set {
 // what a holder has that waits for it, or that are behind a request that waits for it. Requests of
 // holders that came after limit count as behind nobody.
 func (l *look) waiters(o uint8, limit int) (found set) {
-	for grew := true; grew; {
+	for grew := l.holds(o); grew; {
 		grew = false
 		for i := range (l.waiting &^ l.of[o] &^ found).all {
 			waits := false
@@ -266,7 +266,10 @@ func settle(s state) (next state, wrong string) {
 		r.granted = true
 		s = slices.Insert(slices.Delete(slices.Clone(s), first, first+1), 0, r)
 		for i := 0; i < len(s); i++ {
-			if s[i].owner == r.owner && !s[i].granted && lookAt(s).deadlock(i) {
+			if s[i].owner != r.owner || s[i].granted {
+				continue
+			}
+			if l := lookAt(s); l.deadlock(i) {
 				s = slices.Delete(s, i, i+1)
 				i--
 			}

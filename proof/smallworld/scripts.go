@@ -167,7 +167,8 @@ func (t *scripts) endLease(all []entry, o uint8) error {
 // try has the scripts carry out a command, and compares the outcome with the rule.
 func (t *scripts) try(all []entry, c command, variant int) (state, error) {
 	s := plain(all)
-	want, wantRefused, _ := s.after(c)
+	before := lookAt(s)
+	want, wantRefused, _ := before.after(c)
 	refused, err := t.run(all, c, variant)
 	if err != nil {
 		return nil, err
@@ -201,9 +202,10 @@ func (s state) alike(all []command) []command {
 
 // explore has the scripts carry out every order of commands, breadth first, until a time has
 // passed.
-func (t *scripts) explore(server *simredis.Server, until time.Time, known *seen) (done Explored, err error) {
+func (t *scripts) explore(server *simredis.Server, until time.Time) (*explored, error) {
+	done := new(explored)
 	frontier := []simredis.Image{nil}
-	for ; len(frontier) > 0; done.Depth++ {
+	for ; len(frontier) > 0; done.depth++ {
 		var next []simredis.Image
 		for _, image := range frontier {
 			server.Restore(image)
@@ -213,16 +215,16 @@ func (t *scripts) explore(server *simredis.Server, until time.Time, known *seen)
 			}
 			for _, c := range plain(all).alike(plain(all).commands(most, everything)) {
 				server.Restore(image)
-				done.Commands++
-				got, err := t.try(all, c, done.Commands)
+				done.commands++
+				got, err := t.try(all, c, done.commands)
 				if err != nil {
 					return done, err
 				}
-				if known.add(keyOf(got)) {
+				if done.add(keyOf(got)) {
 					next = append(next, server.Image())
 				}
 			}
-			if done.States++; time.Now().After(until) {
+			if done.states++; time.Now().After(until) {
 				return done, nil
 			}
 		}
