@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Starts the servers that the tests need, exports the variables that name them, and stops at the
-# exit of the shell what it started. It is sourced, from the repository's folder.
+# exit of the shell what it started. It is sourced, from the repository's folder. A script that needs
+# only some of redis, mariadb, mysql and postgres names these in $some_servers first.
 #
 # Servers, each by the first of these that there is:
 #   1. what the environment names:
@@ -231,7 +232,9 @@ start_postgres() {
 	export PATHLOCK_TEST_POSTGRES="postgres://postgres@127.0.0.1:$port/postgres"
 }
 
-if [ -z "${PATHLOCK_TEST_REDIS:-}" ]; then
+wants() { [[ -z ${some_servers:-} || " $some_servers " = *" $1 "* ]]; }
+
+if wants redis && [ -z "${PATHLOCK_TEST_REDIS:-}" ]; then
 	if start_compose redis 2>/dev/null; then
 		export PATHLOCK_TEST_REDIS="redis://$(docker compose -f test/servers.yml -p "$compose" port redis 6379)/0"
 	else
@@ -239,21 +242,21 @@ if [ -z "${PATHLOCK_TEST_REDIS:-}" ]; then
 	fi
 fi
 sort_products
-if [ -z "${PATHLOCK_TEST_MARIADB:-}" ]; then
+if wants mariadb && [ -z "${PATHLOCK_TEST_MARIADB:-}" ]; then
 	if start_compose mariadb 2>/dev/null; then
 		export PATHLOCK_TEST_MARIADB="root:pathlock@tcp($(docker compose -f test/servers.yml -p "$compose" port mariadb 3306))/"
 	else
 		start_mariadb || echo "== NOT TESTED: anything on MariaDB, since no server can be had here" >&2
 	fi
 fi
-if [ -z "${PATHLOCK_TEST_MYSQL:-}" ]; then
+if wants mysql && [ -z "${PATHLOCK_TEST_MYSQL:-}" ]; then
 	if start_compose mysql 2>/dev/null; then
 		export PATHLOCK_TEST_MYSQL="root:pathlock@tcp($(docker compose -f test/servers.yml -p "$compose" port mysql 3306))/"
 	else
 		start_mysql || echo "== NOT TESTED: anything on MySQL, since no server can be had here" >&2
 	fi
 fi
-if [ -z "${PATHLOCK_TEST_POSTGRES:-}" ]; then
+if wants postgres && [ -z "${PATHLOCK_TEST_POSTGRES:-}" ]; then
 	if start_compose postgres 2>/dev/null; then
 		export PATHLOCK_TEST_POSTGRES="postgres://postgres:pathlock@$(docker compose -f test/servers.yml -p "$compose" port postgres 5432)/postgres"
 	else
@@ -261,14 +264,16 @@ if [ -z "${PATHLOCK_TEST_POSTGRES:-}" ]; then
 	fi
 fi
 # Tests that disturb servers, or need several, start their own, whichever server the others use.
-need redis-server redis-server || echo "== NOT TESTED: what happens when Redis is restarted, fails over or moves slots, since there is no redis-server here" >&2
-need_zookeeper || echo "== NOT TESTED: anything on ZooKeeper, since there are no zookeeper.jar and java here" >&2
-need nginx nginx-light || echo "== NOT TESTED: the proxy of docker-compose.yml, since there is no nginx here" >&2
-need promtool prometheus || echo "== NOT TESTED: alerts and dashboards on a Prometheus, since there is none here" >&2
-need curl curl || echo "== NOT TESTED: the commands of the READMEs, since there is no curl here" >&2
-need_chromium || echo "== NOT TESTED: pages in a browser, since there is no Chromium here" >&2
-need pgbouncer pgbouncer || echo "== NOT TESTED: doctor behind a pooler, since there is no pgbouncer here" >&2
-need_valkey || echo "== NOT TESTED: anything on valkey, since there is no valkey-server here" >&2
+if [ -z "${some_servers:-}" ]; then
+	need redis-server redis-server || echo "== NOT TESTED: what happens when Redis is restarted, fails over or moves slots, since there is no redis-server here" >&2
+	need_zookeeper || echo "== NOT TESTED: anything on ZooKeeper, since there are no zookeeper.jar and java here" >&2
+	need nginx nginx-light || echo "== NOT TESTED: the proxy of docker-compose.yml, since there is no nginx here" >&2
+	need promtool prometheus || echo "== NOT TESTED: alerts and dashboards on a Prometheus, since there is none here" >&2
+	need curl curl || echo "== NOT TESTED: the commands of the READMEs, since there is no curl here" >&2
+	need_chromium || echo "== NOT TESTED: pages in a browser, since there is no Chromium here" >&2
+	need pgbouncer pgbouncer || echo "== NOT TESTED: doctor behind a pooler, since there is no pgbouncer here" >&2
+	need_valkey || echo "== NOT TESTED: anything on valkey, since there is no valkey-server here" >&2
+fi
 
 echo "== redis: ${PATHLOCK_TEST_REDIS:-none}"
 echo "== mariadb: ${PATHLOCK_TEST_MARIADB:-none}"

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Runs the program proof, on the servers that it needs: those of test/servers.sh. A seed and planted
+# bugs need none.
+#
+# Arguments go to the program.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+case " $* " in
+*" -seed="* | *" -plant "*) ;;
+*)
+	some_servers="redis"
+	. test/servers.sh
+	;;
+esac
+go run ./proof "$@"
