@@ -164,8 +164,8 @@ func (t *scripts) endLease(all []entry, o uint8) error {
 	return nil
 }
 
-// try has the scripts carry out a command, and compares the outcome with the rule.
-func (t *scripts) try(all []entry, c command, variant int) (state, error) {
+// try has the scripts carry out a command, compares the outcome with the rule, and returns it.
+func (t *scripts) try(all []entry, c command, variant int) ([]entry, error) {
 	s := plain(all)
 	before := lookAt(s)
 	want, wantRefused, _ := before.after(c)
@@ -186,7 +186,7 @@ func (t *scripts) try(all []entry, c command, variant int) (state, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w\nafter: %v\nin the state\n%v", err, c, s)
 	}
-	return got, nil
+	return next, nil
 }
 
 // alike leaves out what Redis may do otherwise than the rule: a gate is shut as soon as only
@@ -220,7 +220,7 @@ func (t *scripts) explore(server *simredis.Server, until time.Time) (*explored, 
 				if err != nil {
 					return done, err
 				}
-				if done.add(keyOf(got)) {
+				if done.add(keyOf(plain(got))) {
 					next = append(next, server.Image())
 				}
 			}
@@ -236,8 +236,8 @@ func (t *scripts) explore(server *simredis.Server, until time.Time) (*explored, 
 // walk has the scripts carry out so many random commands, one after the other.
 func (t *scripts) walk(random *rand.Rand, steps int) error {
 	var history []string
+	all, err := t.entries()
 	for range steps {
-		all, err := t.entries()
 		if err != nil {
 			return err
 		}
@@ -247,9 +247,12 @@ func (t *scripts) walk(random *rand.Rand, steps int) error {
 			c = possible[random.IntN(min(len(possible), 2*most))]
 		}
 		history = append(history, c.String())
-		if _, err := t.try(all, c, random.Int()); err != nil {
-			return fmt.Errorf("%w\nwhat happened:\n%s", err, strings.Join(history, "\n"))
+		if all, err = t.try(all, c, random.Int()); err != nil {
+			err = fmt.Errorf("%w\nwhat happened:\n%s", err, strings.Join(history, "\n"))
 		}
+	}
+	if err != nil {
+		return err
 	}
 	for o := range uint8(owners) {
 		if _, err := t.send(t.force, o, 0, ""); err != nil {
