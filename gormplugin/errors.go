@@ -141,8 +141,8 @@ type UnsupportedDatabaseError = fault.UnsupportedDatabaseError
 // or define, so that it may go past the plugin. Nothing of it has run. It matches [ErrUnsupported].
 //
 // Table is the guarded table, without its schema, "" where the SQL may hide which. Statement is the
-// first word: "UPDATE", "WITH", or "SCRIPT" for several statements and texts that can be read in
-// several ways.
+// first word: "UPDATE", "WITH", "ALTER" for one that GORM's AutoMigrate may have made, or "SCRIPT"
+// for several statements and texts that can be read in several ways.
 type RawWriteError = fault.RawWriteError
 
 // TransactionEndError says that raw SQL ends a transaction on whose end something relies, because

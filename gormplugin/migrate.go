@@ -37,8 +37,8 @@ import (
 //
 // On MySQL and MariaDB a text column without a size cannot be indexed as a whole. In a new table, a
 // name without a size gets 255 characters, a path 766, which is the most that an index holds beside
-// a tree id of eight bytes, and ids that are texts or bytes get 191. Tag a field `gorm:"size:…"`
-// for another size.
+// a tree id of eight bytes, and ids that are texts or bytes get 191, unless the dialector has a
+// DefaultStringSize. Tag a field `gorm:"size:…"` for another size.
 func AutoMigrate(db *gorm.DB, others ...any) error {
 	p, err := pluginOf(db)
 	if err != nil {

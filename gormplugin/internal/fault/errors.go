@@ -251,6 +251,10 @@ type RawWriteError struct {
 
 // Error implements error.
 func (e *RawWriteError) Error() string {
+	if e.Statement == "ALTER" {
+		return fmt.Sprintf("%v: %s: this ALTER may take from the table what its paths rest on, such as a collation: take the table, and those with an association to it, out of GORM's AutoMigrate, and call gormplugin.AutoMigrate, which only adds; or give the field the column's own type; gormplugin.AllowRawWrites(db) allows it",
+			ErrUnsupported, e.Table)
+	}
 	return fmt.Sprintf("%v: %s: a raw %s that is no plain read may go past the plugin: write by the model, or use gormplugin.AllowRawWrites(tx) after gormplugin.LockSubtrees or gormplugin.Assert",
 		ErrUnsupported, cmp.Or(e.Table, "a guarded table"), e.Statement)
 }

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
+	"strings"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"github.com/pathlock-go/pathlock/internal/dialect"
@@ -39,7 +42,7 @@ func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec, be
 		}
 		t.Dialect, t.recall = d, c.recall
 		if d.TextsNeedSize {
-			t.limitTexts()
+			t.limitTexts(db.Dialector)
 		}
 		t.NameRoom, t.PathRoom, t.IDsRoom = roomOf(t.Name), roomOf(t.Path), roomOf(t.IDs)
 		if c.Tables[t.TableName] != nil {
@@ -91,6 +94,28 @@ func (c *Catalogue) WithRecall(ctx context.Context) context.Context {
 		return ctx
 	}
 	return context.WithValue(ctx, c.recall, new(recall))
+}
+
+// redefinition is how MySQL gives a column another definition.
+var redefinition = regexp.MustCompile("(?i)\\b(?:MODIFY|CHANGE)\\s+(?:COLUMN\\s+)?[`\"]?([^`\"\\s]+)")
+
+// Redefined returns the table of which sql gives a text of the tree another definition without a
+// collation, as GORM's own AutoMigrate does, "" for none. The column gets the table's collation
+// then.
+func (c *Catalogue) Redefined(sql string) string {
+	columns := redefinition.FindAllStringSubmatch(sql, -1)
+	if columns == nil || strings.Contains(strings.ToUpper(sql), "COLLATE") {
+		return ""
+	}
+	guarded, _ := c.Names.FirstIn(sql)
+	for _, t := range c.Bases[guarded] {
+		for _, f := range []*schema.Field{t.Path, t.IDs, t.Name, t.Tree, t.Parent, t.Key} {
+			if f != nil && isText(f) && slices.ContainsFunc(columns, func(m []string) bool { return strings.EqualFold(m[1], f.DBName) }) {
+				return guarded
+			}
+		}
+	}
+	return ""
 }
 
 // learnNames notes the names of the guarded tables. It refuses two that some database would take

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -166,11 +167,15 @@ const (
 	usualKey = 191
 )
 
-// limitTexts gives a size to texts whose fields state neither a size nor a type.
-func (t *Table) limitTexts() {
+// limitTexts gives a size to texts whose fields state neither a size nor a type: the one that the
+// dialector gives to all texts, if it does. With another size, GORM's own AutoMigrate would alter
+// the column.
+func (t *Table) limitTexts(d gorm.Dialector) {
+	var every int
+	_, _ = fmt.Sscanf(d.DataTypeOf(&schema.Field{DataType: schema.String}), "varchar(%d)", &every)
 	for field, size := range map[*schema.Field]int{t.Name: usualName, t.Path: usualPath, t.IDs: usualPath, t.Tree: usualKey, t.Parent: usualKey} {
 		if field != nil && field.DataType == schema.String && field.Size == 0 && field.TagSettings["TYPE"] == "" {
-			field.Size = size
+			field.Size = cmp.Or(every, size)
 		}
 	}
 	// Keys of bytes would be longblob, which no index can hold either.

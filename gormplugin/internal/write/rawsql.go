@@ -27,6 +27,9 @@ func (e *Engine) trips(sql string) error {
 	if statement, table := e.Names.FindWrite(sql); statement != "" {
 		return &fault.RawWriteError{Table: table, Statement: statement}
 	}
+	if table := e.Redefined(sql); table != "" {
+		return &fault.RawWriteError{Table: table, Statement: "ALTER"}
+	}
 	return nil
 }
 
