@@ -226,7 +226,7 @@ func TestInsert(t *testing.T) {
 		{"a root row", false, plan.Node{Tree: "v"}, "", " | v X/ |  | v true", nil},
 		{"no tree", false, plan.Node{Name: "n"}, "", "", pathlock.ErrInvalidTree},
 		{"another tree than the parent's", false, plan.Node{Name: "n", Tree: "u", Parent: 2}, "", "", fault.ErrMisplaced},
-		{"another path, and no parent", false, plan.Node{Name: "n", Tree: "t"}, "/a/n", "", pathlock.ErrPathChanged},
+		{"another path, and no parent", false, plan.Node{Name: "n", Tree: "t"}, "/a/n", "", fault.ErrMisplaced},
 		{"another path than the parent's", false, plan.Node{Name: "n", Parent: 2}, "/n", "/a/b/n | t X/a/b/n | 2 | ", nil},
 		{"no name below a row", false, plan.Node{Parent: 2}, "", "", pathlock.ErrInvalidPath},
 		{"no such parent", false, plan.Node{Name: "n", Parent: 99}, "", "", pathlock.ErrNotFound},

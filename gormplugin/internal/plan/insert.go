@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -61,8 +62,8 @@ func (s *Shape) Place(row *Arrival, rows []*Arrival, parents map[any]*Node) erro
 	}
 	s.Follow(row.Node, above)
 	if above == nil { // a parent that is stated decides: the path may be older
-		if err := s.checkStated(row.ID, row.Stated, row.StatedIDs, row.Node); err != nil {
-			return err
+		if s.checkStated(row.ID, row.Stated, row.StatedIDs, row.Node) != nil {
+			return s.Misplaced("a new row states the path %q, and no parent: state the parent, or leave the path empty for the top", shown.Cut(cmp.Or(row.Stated, row.StatedIDs)))
 		}
 	}
 	if row.At, err = s.checkedLocation(row.Node, above == nil); err != nil {

@@ -64,7 +64,7 @@ func idPathChecks() []check {
 			w.must(w.db.Create(top).Error)
 			w.fails(w.db.Model(&Entry{}).Create(map[string]any{"parent_id": top.ID, "name": "m"}).Error, gormplugin.ErrUnsupported)
 			w.fails(w.db.Omit("id").Create(&Entry{ID: top.ID + 1, ParentID: top.ID, Name: "o"}).Error, gormplugin.ErrUnsupported)
-			w.fails(w.db.Create(&Entry{DriveID: w.tree().ID(), Name: "a", IDs: "/elsewhere"}).Error, pathlock.ErrPathChanged)
+			w.fails(w.db.Create(&Entry{DriveID: w.tree().ID(), Name: "a", IDs: "/elsewhere"}).Error, gormplugin.ErrMisplaced)
 		}},
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -58,7 +57,7 @@ func (m *machine) insert() statement {
 	}
 	stated := m.stated(g, fresh, values, &s)
 	if s = m.placed(g, fresh, s); stated && len(s.reasons) > 0 {
-		s.reasons = append(s.reasons, pathlock.ErrPathChanged)
+		s.reasons = append(s.reasons, gormplugin.ErrMisplaced)
 	}
 	s.what = fmt.Sprintf("insert %v", values)
 	m.inserting(&s, fresh, values)
@@ -76,7 +75,7 @@ func (m *machine) stated(g forest, fresh []int, values []map[string]any, s *stat
 	if rapid.Bool().Draw(m.T, "wrongly") {
 		row[m.table.path] = "/else/where"
 		if g.rows[id].parent == 0 {
-			s.reasons = append(s.reasons, pathlock.ErrPathChanged)
+			s.reasons = append(s.reasons, gormplugin.ErrMisplaced)
 		}
 	}
 	return true
