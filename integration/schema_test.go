@@ -3,6 +3,7 @@ package integration
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,7 +15,9 @@ import (
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -34,7 +37,51 @@ func TestAutoMigrate_sqliteAtOnce(t *testing.T) {
 	}
 }
 
-// open returns a DB with the plugin and a tree in which nothing is wrong.
+// In every collation of MySQL and MariaDB, the paths of whole numbers below one are a range,
+// whatever stands between the numbers: the plugin relies on that where a column has no binary
+// collation.
+func TestBelow_everyCollationOrdersNumbers(t *testing.T) {
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		t.Parallel()
+		db := databases.Pool(t, gormplugintest.OnMySQL(t, server, nil).Connector)
+		rows, err := db.QueryContext(t.Context(), "SELECT CONCAT(CHARACTER_SET_NAME, ' ', COLLATION_NAME) FROM information_schema.COLLATION_CHARACTER_SET_APPLICABILITY WHERE CHARACTER_SET_NAME IN ('utf8mb4', 'utf8mb3', 'latin1', 'ascii', 'gbk')")
+		testerr.Must(t, err)
+		var collations []string
+		for rows.Next() {
+			var name string
+			testerr.Must(t, rows.Scan(&name))
+			collations = append(collations, name)
+		}
+		testerr.Must(t, rows.Err())
+		if len(collations) < 100 {
+			t.Errorf("there are only %d collations", len(collations))
+		}
+		for _, collation := range collations {
+			set, name, _ := strings.Cut(collation, " ")
+			var rules strings.Builder
+			for separator := range strings.SplitSeq(treetable.NameSeparators, "") {
+				path := func(path string) string {
+					return fmt.Sprintf("CONVERT('%s' USING %s) COLLATE %s", strings.ReplaceAll(path, "/", separator), set, name)
+				}
+				within := func(stored string) string {
+					return path(stored) + " >= " + path("1/") + " AND " + path(stored) + " < " + path("1/a")
+				}
+				rules.WriteString("IF(" + within("1/") + " AND NOT (" + within("1") + ") AND NOT (" + within("2/1") + ")")
+				for digit := range 10 {
+					rules.WriteString(" AND " + within(fmt.Sprintf("1/%d99/9", digit)) + " AND NOT (" + within(fmt.Sprintf("1%d/5", digit)) + ")")
+				}
+				rules.WriteString(", '', '" + separator + "'), ")
+			}
+			var found string
+			testerr.Must(t, db.QueryRowContext(t.Context(), "SELECT CONCAT("+rules.String()+"'')").Scan(&found))
+			if found != "" {
+				t.Errorf("%s has no range between %q", collation, found)
+			}
+		}
+	})
+}
+
+// openMigrated returns a DB with the plugin and a tree in which nothing is wrong.
 func openMigrated(t *testing.T, dialector gorm.Dialector, leaves ...gormplugin.Option) *gorm.DB {
 	t.Helper()
 	db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard})

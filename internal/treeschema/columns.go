@@ -101,6 +101,8 @@ func (c *checker) foundOr(statement string, f Finding) {
 // compares says what is wrong with how a column compares, "" if nothing is.
 func (c *checker) compares(col Column, isPath, isKey bool) (severity Severity, why string) {
 	switch pads := col.Equality == padded; {
+	case c.isMySQL() && c.hasNumbers(col):
+		return Warning, "" // every collation has them in one order
 	case col.Equality == unordered && isPath:
 		return Warning, `the rows below a path are no range in its order, for queries that do not say COLLATE "C" themselves`
 	case col.Equality != loose && !pads:
@@ -118,6 +120,12 @@ func (c *checker) compares(col Column, isPath, isKey bool) (severity Severity, w
 	default:
 		return Warning, "it treats texts as equal that differ, if only in trailing spaces"
 	}
+}
+
+// hasNumbers reports whether a column holds paths of whole numbers.
+func (c *checker) hasNumbers(col Column) bool {
+	isTextKey := func(column string) bool { return slices.Contains(c.table.TextKeys, column) }
+	return col.Name == c.table.IDPath && !isTextKey(c.table.Key) && !isTextKey(c.table.Parent)
 }
 
 // retyped returns the statement that gives a column of texts a length, 0 for none, and a binary

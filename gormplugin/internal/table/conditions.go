@@ -114,9 +114,15 @@ const MaxPlaceholders = 500
 // path), from "/d1/" up to "/d10", as 0 is the byte after the slash. LIKE would take the % and _ in
 // names for wildcards and follow the collation. The last condition is exact where the collation is
 // not, on the rows of the range only.
+//
+// Paths of whole numbers go up to "/1/a": in every collation of MySQL and MariaDB, a separator
+// comes before the digits, and these before letters. So their column needs no binary one.
 func (t *Table) Below(tree any, path string) clause.Expression {
 	column, binary := Column(t.Path), t.Dialect.Binary
 	prefix, end := t.PathForm.Below(path)
+	if t.ByIDs && !isText(t.Key) && prefix != "" {
+		end = prefix + "a"
+	}
 	from := " >= ?"
 	if prefix == t.PathForm.Print(path) && !t.PathForm.OfParent {
 		from = " > ?" // what is stored of the row itself

@@ -56,7 +56,7 @@ type (
 		Tree   int64  `pathlock:"tree"`
 		Parent int64  `pathlock:"parent"`
 		Name   string `pathlock:"name" gorm:"size:100"`
-		Above  string `pathlock:"idpath,form:parent:/0/*/*/" gorm:"size:200"`
+		Above  string `pathlock:"idpath,form:parent:0,*,*" gorm:"size:200"`
 		Level  int    `pathlock:"depth"`
 	}
 	region struct {
