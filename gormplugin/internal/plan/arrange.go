@@ -19,6 +19,43 @@ func (u *updating) about(n *Node, err error) error {
 	return &fault.RowError{Table: u.shape.TableName, ID: n.ID, Err: err}
 }
 
+// circling returns a row that would be below itself and comes there by the change, nil where the
+// rows above one end at the top. A chain of rows may be longer than paths can be, and is no circle.
+func (u *updating) circling(n *Node) *Node {
+	for range len(u.affected) { // so it is in the circle, if there is one above it
+		if n = u.affectedAbove(n); n == nil {
+			return nil
+		}
+	}
+	for range len(u.affected) {
+		if u.change.ParentOf(n) != n.Parent {
+			break // in a damaged tree, there may be none
+		}
+		n = u.affectedAbove(n)
+	}
+	return n
+}
+
+// affectedAbove returns the lowest of the affected rows that the change leaves above one, nil if
+// there is none.
+func (u *updating) affectedAbove(n *Node) *Node {
+	n = u.Parents[u.change.ParentOf(n)]
+	if n == nil || u.affected[n.ID] != nil {
+		return n
+	}
+	return u.upper(n)
+}
+
+// upper returns the lowest of the affected rows above one that is not affected itself.
+func (u *updating) upper(n *Node) *Node {
+	for end := strings.LastIndexByte(n.Path, '/'); end > 0; end = strings.LastIndexByte(n.Path[:end], '/') {
+		if upper := u.at[spot{n.Tree, n.Path[:end]}]; upper != nil {
+			return upper
+		}
+	}
+	return nil
+}
+
 // carried returns a row above others with the paths that it has after the change, which may move
 // the row, or one above it. The error is a [*fault.PathChangedError] where the two paths of the row
 // disagree about what is above it, because the rows were read one after another.
@@ -26,27 +63,24 @@ func (u *updating) carried(n *Node, depth int) (*Node, error) {
 	if u.affected[n.ID] != nil {
 		return u.after(n, depth+1)
 	}
-	for end := strings.LastIndexByte(n.Path, '/'); end > 0; end = strings.LastIndexByte(n.Path[:end], '/') {
-		upper := u.at[spot{n.Tree, n.Path[:end]}]
-		if upper == nil {
-			continue
-		}
-		after, err := u.after(upper, depth+1)
-		if err != nil || after.Path == upper.Path && after.IDs == upper.IDs {
-			return n, err
-		}
-		moved := *n
-		moved.Path = after.Path + n.Path[end:]
-		if u.shape.BothPaths {
-			rest, ok := strings.CutPrefix(n.IDs, upper.IDs)
-			if !ok {
-				return nil, &fault.PathChangedError{Table: u.shape.TableName, ID: n.ID, Planned: n.IDs}
-			}
-			moved.IDs = after.IDs + rest
-		}
-		return &moved, nil
+	upper := u.upper(n)
+	if upper == nil {
+		return n, nil
 	}
-	return n, nil
+	after, err := u.after(upper, depth+1)
+	if err != nil || after.Path == upper.Path && after.IDs == upper.IDs {
+		return n, err
+	}
+	moved := *n
+	moved.Path = after.Path + n.Path[len(upper.Path):]
+	if u.shape.BothPaths {
+		rest, ok := strings.CutPrefix(n.IDs, upper.IDs)
+		if !ok {
+			return nil, &fault.PathChangedError{Table: u.shape.TableName, ID: n.ID, Planned: n.IDs}
+		}
+		moved.IDs = after.IDs + rest
+	}
+	return &moved, nil
 }
 
 // Crosses reports whether rows come to below a parent, or to the top, that others leave. Only then

@@ -468,3 +468,27 @@ func TestTooDeepForAnyPath(t *testing.T) {
 		}
 	}
 }
+
+// A chain that an arrangement makes longer than any path can be is too deep, and no cycle.
+func TestUpdate_tellsDepthFromCycles(t *testing.T) {
+	s := &plan.Shape{TableName: "s", Namespace: "s", MaxDepth: pathlock.MaxDepth}
+	s.Above = s
+	for _, circle := range []bool{false, true} {
+		rows, parents := make(map[any]*plan.Node), make(map[any]any)
+		const rowCount = 3 * pathlock.MaxDepth
+		for id := range rowCount {
+			rows[id] = &plan.Node{ID: id, Tree: "t", Name: fmt.Sprint(id), Path: fmt.Sprintf("/%d", id)}
+			if parents[id] = id - 1; id == 0 {
+				parents[id] = nil
+			}
+		}
+		want := fault.ErrPathTooLong
+		if circle {
+			parents[0], want = rowCount-1, fault.ErrWouldCycle
+		}
+		_, err := s.Update(&plan.Change{Parents: parents}, plan.Hits{Live: rows}, rows)
+		if row, named := errors.AsType[*fault.RowError](err); !named || !errors.Is(err, want) || circle && parents[row.ID] == nil {
+			t.Errorf("in a circle %v: %v", circle, err)
+		}
+	}
+}

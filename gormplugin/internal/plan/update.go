@@ -19,8 +19,8 @@ type Change struct {
 	Name   *string
 	Parent *any
 	// Parents are the new parents of an arrangement instead, by the rows' ids. All of these rows
-	// have to be there, in one tree.
-	Parents map[any]any
+	// have to be there, in one tree. Trees are those that the caller states, by the ids of rows.
+	Parents, Trees map[any]any
 	// Key, Tree, Path and IDs are what the caller states, if anything. A key cannot change, and the
 	// others follow from the place.
 	Key, Tree any
@@ -53,7 +53,7 @@ func (c *Change) SameAs(d *Change) bool {
 	name := c.Name == d.Name || c.Name != nil && d.Name != nil && *c.Name == *d.Name
 	parent := c.Parent == d.Parent || c.Parent != nil && d.Parent != nil && *c.Parent == *d.Parent
 	return name && parent && c.Key == d.Key && c.Tree == d.Tree && c.Path == d.Path && c.IDs == d.IDs &&
-		c.Restores == d.Restores && maps.Equal(c.Parents, d.Parents)
+		c.Restores == d.Restores && maps.Equal(c.Parents, d.Parents) && maps.Equal(c.Trees, d.Trees)
 }
 
 // Relocation is what an UPDATE does to the tree: which of the rows that it hits move where.
@@ -195,8 +195,8 @@ func (u *updating) consider(n *Node) error {
 		return s.Misplaced("the row is in the tree %s, and others of the arrangement in %s", shown.ID(tree), shown.ID(u.tree))
 	}
 	u.tree = tree
-	if c.Tree != nil && c.Tree != tree {
-		return s.Misplaced("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(c.Tree))
+	if stated := cmp.Or(c.Tree, c.Trees[n.ID]); stated != nil && stated != tree {
+		return s.Misplaced("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(stated))
 	}
 	if err := u.checkStated(n, after, restored); err != nil {
 		return err
@@ -240,9 +240,11 @@ func (u *updating) after(n *Node, depth int) (*Node, error) {
 		parent = u.Parents[after.Parent]
 	default:
 		above := u.Parents[after.Parent]
-		// Of the rows in a circle, one that comes into it is to blame.
-		if depth > pathlock.MaxDepth && after.Parent != n.Parent || depth > 2*pathlock.MaxDepth {
-			return nil, u.about(n, fmt.Errorf("%w: %s (%s) cannot go below %s", fault.ErrWouldCycle, s.RowName(n.ID), shown.Text(n.Path), shown.Text(above.Path)))
+		if depth == pathlock.MaxDepth {
+			if circling := u.circling(n); circling != nil {
+				above = u.Parents[u.change.ParentOf(circling)]
+				return nil, u.about(circling, fmt.Errorf("%w: %s (%s) cannot go below %s", fault.ErrWouldCycle, s.RowName(circling.ID), shown.Text(circling.Path), shown.Text(above.Path)))
+			}
 		}
 		var err error
 		if parent, err = u.carried(above, depth); err != nil {

@@ -26,10 +26,9 @@ const maxArranged = 10_000
 
 // Arrangement is a new place for each of several rows of one tree.
 type Arrangement struct {
-	// Parents are their parents, by key, nil for the top.
-	Parents map[any]any
-	// tree is what the caller states of the tree, nil for nothing.
-	tree any
+	// Parents are their parents, by key, nil for the top, and trees the trees that the caller
+	// states, nil for nothing.
+	Parents, trees map[any]any
 	// columns are the parent, and those that get what the structs of the rows have there.
 	columns []*schema.Field
 	structs map[any]reflect.Value
@@ -40,7 +39,7 @@ func NewArrangement(db *gorm.DB, t *table.Table, rows reflect.Value, columns []s
 	if rows.Len() > maxArranged {
 		return nil, t.Unsupported("an arrangement has at most %d rows, not %d", maxArranged, rows.Len())
 	}
-	r := &Arrangement{Parents: make(map[any]any, rows.Len()), columns: []*schema.Field{t.Parent}, structs: make(map[any]reflect.Value, rows.Len())}
+	r := &Arrangement{Parents: make(map[any]any, rows.Len()), trees: make(map[any]any, rows.Len()), columns: []*schema.Field{t.Parent}, structs: make(map[any]reflect.Value, rows.Len())}
 	own := append(slices.Concat(t.PlaceColumns(), t.Deletion), t.Key, t.Version, nil)
 	for _, name := range columns {
 		f := t.ColumnNamed(name)
@@ -77,8 +76,7 @@ func (r *Arrangement) add(ctx context.Context, t *table.Table, row reflect.Value
 	if err != nil {
 		return &fault.RowError{Table: t.TableName, ID: n.ID, Err: err}
 	}
-	r.tree = cmp.Or(n.Tree, r.tree) // the plan says which row is not there
-	r.Parents[n.ID], r.structs[n.ID] = n.Parent, row
+	r.Parents[n.ID], r.trees[n.ID], r.structs[n.ID] = n.Parent, n.Tree, row
 	return nil
 }
 

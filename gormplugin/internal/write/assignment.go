@@ -87,7 +87,7 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement, op *Operation) (*assignm
 		}
 		a.place = a.place || f != t.Fence
 		if f == t.Parent && op != nil && op.Arranged != nil {
-			a.arranged, a.Parents, a.Tree = op.Arranged, op.Arranged.Parents, op.Arranged.tree
+			a.arranged, a.Parents, a.Trees = op.Arranged, op.Arranged.Parents, op.Arranged.trees
 			continue
 		}
 		planned, err := takeAssigned(stmt.Context, t, a, f, assigned.Value)
@@ -100,6 +100,9 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement, op *Operation) (*assignm
 		if f == t.Parent && *a.Parent == nil {
 			a.set[i].Value = t.NoParentValue()
 		}
+	}
+	if a.arranged != nil && a.Name != nil {
+		return nil, t.Unsupported("a hook cannot set the name of rows that are arranged: all of them would get the same")
 	}
 	// With the rest of a row, it is what was read of it.
 	if alone != nil && a.Name == nil && a.Parent == nil && a.Path+a.IDs == "" {

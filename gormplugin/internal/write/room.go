@@ -38,7 +38,11 @@ func (e *Engine) checkSubtrees(db *gorm.DB, t *table.Table, moves []plan.Move) (
 		return false, err
 	}
 	for chunk := range slices.Chunk(moves, maxRanges) {
-		if err := e.checkRoom(db, t, chunk); err != nil {
+		err := e.checkRoom(db, t, chunk)
+		if errors.Is(err, fault.ErrPathTooLong) && len(moves) > len(chunk) {
+			err = e.recheckRoom(db, t, chunk, moves)
+		}
+		if err != nil {
 			return true, err
 		}
 	}
@@ -129,9 +133,7 @@ func changes(t *table.Table, m plan.Move) []change {
 // mark of deletion, it reads only the index over the paths.
 func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, moves []plan.Move) error {
 	length, path := e.Dialect.Length, table.Column(t.Path)
-	separators := t.CountSeparators()
-	tight := func(m plan.Move) []clause.Expression { return e.misfits(t, m, separators) }
-	misfits := ofLowest(t, moves, func(m plan.Move) clause.Expression { return t.Below(m.Tree, m.Node.Path) }, tight)
+	separators, misfits := t.CountSeparators(), e.misfitsBelow(t, moves)
 	if misfits == nil {
 		return nil
 	}
@@ -159,6 +161,51 @@ func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, moves []plan.Move) error
 		return nil
 	}
 	return misfit(t, moves, t.PathForm.Read(found), count-t.PathForm.Separators(), lengths)
+}
+
+// recheckRoom does what checkRoom does for some of more moves than one statement has: a row that
+// itself moves by another one, or lies below that, is not theirs to judge.
+func (e *Engine) recheckRoom(db *gorm.DB, t *table.Table, some, all []plan.Move) error {
+	type place struct {
+		tree any
+		path string
+	}
+	moves, mine := make(map[place]plan.Move, len(all)), make(map[any]bool, len(some))
+	for _, m := range all {
+		moves[place{m.Tree, m.Node.Path}] = m
+	}
+	for _, m := range some {
+		mine[m.ID] = true
+	}
+	found := table.Selection{Where: e.misfitsBelow(t, some)}
+	if e.Asserts {
+		found.Lock = e.Dialect.Newest
+	}
+	var rows []*table.Node
+	err := t.OnPathIndex(db, func(from table.Hinted) (err error) {
+		found.From = from
+		rows, err = t.Read(db, found)
+		return err
+	})
+	for _, n := range rows {
+		m, moved := moves[place{n.Tree, n.Path}]
+		for path := n.Path; !moved && path != ""; {
+			path = path[:max(strings.LastIndexByte(path, '/'), 0)]
+			m, moved = moves[place{n.Tree, path}]
+		}
+		if moved && mine[m.ID] && m.ID != n.ID {
+			lengths := []int{utf8.RuneCountInString(t.PathForm.Column(n.Path)), utf8.RuneCountInString(t.IDsForm.Column(n.IDs))}
+			return misfit(t, []plan.Move{m}, n.Path, strings.Count(n.Path, "/"), lengths)
+		}
+	}
+	return err
+}
+
+// misfitsBelow is the condition that a row below moving ones would not fit, nil if all would.
+func (e *Engine) misfitsBelow(t *table.Table, moves []plan.Move) clause.Expression {
+	separators := t.CountSeparators()
+	below := func(m plan.Move) clause.Expression { return t.Below(m.Tree, m.Node.Path) }
+	return ofLowest(t, moves, below, func(m plan.Move) []clause.Expression { return e.misfits(t, m, separators) })
 }
 
 // ofLowest is the condition that one of those holds which tight returns for the lowest move, the

@@ -2,6 +2,7 @@ package gormplugintest
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,6 +38,7 @@ func checkDepths(t *testing.T, d Database) {
 		}
 	}
 	w.has("/1", "/1/2", "/1/2/3", "/1/2/3/4", "/1/2/3/4/z", "/1/2/3/5", "/a", "/a/b", "/a/b/c", "/a/b/c/d")
+	arrangeDeep(w, limited)
 	// The path of a leaf may not fit, where that of the row above does.
 	long := strings.Repeat("x", 250)
 	narrow, wide, bin := w.build("/a"), w.build("/"+long), w.build("/e")
@@ -51,4 +53,17 @@ func checkDepths(t *testing.T, d Database) {
 	} {
 		w.fails(err, gormplugin.ErrPathTooLong)
 	}
+}
+
+// arrangeDeep has more rows leave a row that goes down than one statement measures below.
+func arrangeDeep(w, limited *world) {
+	q, x := w.build("/p/q"), w.build("/z/y/x")
+	rows := []*Suite{{ID: q.ID, ParentID: &x.ID}}
+	for i := range 150 {
+		rows = append(rows, &Suite{ID: w.suite(q, fmt.Sprint("n", i)).ID, ParentID: &w.root.ID})
+	}
+	stays := w.suite(q, "stays")
+	w.fails(gormplugin.Arrange(limited.db, rows), gormplugin.ErrPathTooLong)
+	w.must(gormplugin.Arrange(limited.db, append(rows, &Suite{ID: stays.ID, ParentID: &w.root.ID})))
+	w.sound()
 }

@@ -52,7 +52,12 @@ func (m *machine) arranged() statement {
 			values[x.parent] = m.spelled(m.keys[n.parent])
 		}
 		if m.rarely(3, "states its tree") {
-			x.putIn(values, m.trees[n.tree])
+			stated := n.tree
+			if len(m.trees) > 1 && m.rarely(6, "a wrong one") {
+				stated = 1 - stated
+				s.reasons = append(s.reasons, gormplugin.ErrMisplaced)
+			}
+			x.putIn(values, m.trees[stated])
 		}
 		if len(columns) > 0 {
 			n.note = fmt.Sprint("arranged ", i)
