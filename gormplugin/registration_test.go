@@ -55,6 +55,7 @@ type (
 		Above  *int64 `pathlock:"parent"`
 		Name   string `pathlock:"name"`
 		Path   string `pathlock:"path"`
+		Code   sql.NullString
 	}
 	twice struct {
 		ID      int64
@@ -264,6 +265,8 @@ func TestResolverBy_refusesColumns(t *testing.T) {
 		{&tagged{}, "alias", nil, "no such column"},
 		{&tagged{}, "path", nil, "say in which one to look"},
 		{&leaf{}, "name", []func(context.Context) (any, error){one}, "leave out the tree"},
+		{&tagged{}, "Above", nil, "several rows"},
+		{&tagged{}, "code", nil, "sql.NullString has no text form"},
 		{&Suite{}, "name", nil, "not registered"},
 	} {
 		plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&tagged{}), gormplugin.Leaf(&leaf{}, &tagged{}))

@@ -31,7 +31,7 @@ func (t *Table) KeyOf(db *gorm.DB, id any) (any, error) {
 		return nil, fmt.Errorf("%w: %w: %w", pathlock.ErrInvalidID, shown.Inside(t.TableName), err)
 	}
 	text, ok := key.(string)
-	if !ok || Pointee(id) == t.Key.IndirectFieldType || !t.parsesKeys() {
+	if !ok || Pointee(id) == t.Key.IndirectFieldType || !parses(t.Key) {
 		return t.Spell(t.Key, key), nil
 	}
 	return t.ParseKey(text)
@@ -44,13 +44,13 @@ func (t *Table) KeyOfRow(ctx context.Context, row reflect.Value) (any, error) {
 	return t.Spell(t.Key, key), err
 }
 
-// parsesKeys reports whether the text form of a key differs from what the column holds.
-func (t *Table) parsesKeys() bool {
-	typ := t.Key.IndirectFieldType
-	if _, ok := reflect.New(typ).Interface().(encoding.TextUnmarshaler); ok {
+// parses reports whether the text form of a column's value differs from what the column holds.
+func parses(f *schema.Field) bool {
+	if _, ok := reflect.New(f.IndirectFieldType).Interface().(encoding.TextUnmarshaler); ok {
 		return true
 	}
-	return reflect.Int <= typ.Kind() && typ.Kind() <= reflect.Uint64
+	kind := f.IndirectFieldType.Kind()
+	return reflect.Int <= kind && kind <= reflect.Uint64
 }
 
 // ParseKey reads the text form of a primary key, as the key's type does it.

@@ -56,6 +56,10 @@ func (t *Table) LookupBy(column string, inTree bool) (Lookup, error) {
 		return refuse("the model has no such column")
 	case inTree && t.Tree == nil:
 		return refuse("the model has no tree column: leave out the tree")
+	case slices.Contains(append(slices.Clone(t.Deletion), t.Parent, t.Tree, t.Version, t.Fence), l.column):
+		return refuse("several rows may have the same there")
+	case !parses(l.column) && l.column.IndirectFieldType.Kind() != reflect.String:
+		return refuse(fmt.Sprintf("a %v has no text form", l.column.IndirectFieldType))
 	case !l.isPath():
 	case t.IsLeaf():
 		return refuse("the path of a leaf says nothing of its tree")
@@ -123,6 +127,9 @@ func (l Lookup) treeColumn(ctx context.Context, tree any) (any, error) {
 		return l.sole, nil
 	}
 	value, err := l.Convert(ctx, l.Tree, tree)
+	if plain, wrong := Plain(tree); wrong == nil && plain == nil {
+		value = nil // of a pointer, too
+	}
 	if err == nil {
 		_, err = l.TreeOf(value)
 	}

@@ -93,6 +93,9 @@ func callbackForms() []form {
 		{name: "a callback's name for an old row", tree: "/a /a/b /a/b/c /named /named/e", write: hit(1, func(w *world, tx *gorm.DB) *gorm.DB {
 			return at(w, named(tx), "/d").Updates(map[string]any{"note": "n"})
 		})},
+		{name: "a callback's name for rows that are arranged", refused: gormplugin.ErrUnsupported, write: func(w *world, tx *gorm.DB) error {
+			return gormplugin.Arrange(named(tx), []Suite{{ID: w.ids["/a"], ParentID: w.parent("/d")}})
+		}},
 		{name: "a callback's SQL", refused: gormplugin.ErrCallbacks, write: func(w *world, tx *gorm.DB) error {
 			return at(w, tx.Set(meddling, func(tx *gorm.DB) {
 				fmt.Fprintf(&tx.Statement.SQL, "UPDATE suites SET name = 'raw' WHERE id = %d", w.ids["/a"])

@@ -97,7 +97,7 @@ func findByColumn(w *world) {
 	}
 	_, err := everywhere.Resolve(w.Context(), "")
 	w.fails(err, pathlock.ErrInvalidID)
-	for _, tree = range []any{nil, fmt.Sprintf("%d or 1", w.root.PlanID), gorm.Expr("plan_id")} {
+	for _, tree = range []any{nil, (*int64)(nil), fmt.Sprintf("%d or 1", w.root.PlanID), gorm.Expr("plan_id")} {
 		if _, err := inPlan.Resolve(w.Context(), "x"); err == nil || pathlock.FailureOf(err) != "" {
 			w.Errorf("in the tree %v: %v, want a mistake of the program's", tree, err)
 		}
