@@ -265,6 +265,7 @@ func TestResolverBy_refusesColumns(t *testing.T) {
 		{&tagged{}, "alias", nil, "no such column"},
 		{&tagged{}, "path", nil, "say in which one to look"},
 		{&leaf{}, "name", []func(context.Context) (any, error){one}, "leave out the tree"},
+		{&tagged{}, "name", []func(context.Context) (any, error){nil}, "the tree is nil"},
 		{&tagged{}, "Above", nil, "several rows"},
 		{&tagged{}, "code", nil, "sql.NullString has no text form"},
 		{&Suite{}, "name", nil, "not registered"},

@@ -2,6 +2,7 @@ package gormplugin
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -48,7 +49,7 @@ func (p *Plugin) Resolver(model any) pathlock.Resolver { return &resolver{plugin
 // A column that rows cannot be found by is an error of [gorm.DB.Use] or, if that came before, of
 // each look-up.
 func (p *Plugin) ResolverBy(model any, column string, tree ...func(ctx context.Context) (any, error)) pathlock.Resolver {
-	r := &resolver{plugin: p, model: model, column: column}
+	r := &resolver{plugin: p, model: model, column: column, inTree: len(tree) > 0}
 	if len(tree) > 0 {
 		r.tree = tree[0]
 	}
@@ -61,8 +62,9 @@ type resolver struct {
 	plugin *Plugin
 	model  any
 	column string
-	// tree returns the tree of a request, nil if rows of all trees are found.
-	tree func(context.Context) (any, error)
+	// inTree is set if rows of one tree are found, and tree then returns that of a request.
+	inTree bool
+	tree   func(context.Context) (any, error)
 }
 
 var (
@@ -122,7 +124,7 @@ func (r *resolver) resolveAll(ctx context.Context, ids []string) ([]pathlock.Res
 		return nil, err
 	}
 	var tree any
-	if r.tree != nil {
+	if r.inTree {
 		if tree, err = r.tree(ctx); err != nil {
 			return nil, err
 		}
@@ -136,5 +138,8 @@ func (r *resolver) lookup() (table.Lookup, error) {
 	if err != nil {
 		return table.Lookup{}, err
 	}
-	return t.LookupBy(r.column, r.tree != nil)
+	if r.inTree && r.tree == nil {
+		return table.Lookup{}, fmt.Errorf("gormplugin: %T by %q: the function that returns the tree is nil", r.model, r.column)
+	}
+	return t.LookupBy(r.column, r.inTree)
 }

@@ -34,7 +34,7 @@ var errAnswered = errors.New("middleware: the request has been answered by Autho
 func (m *Locks) Fail(c *gin.Context, err error, own ...func(c *gin.Context, err error)) {
 	answered := errors.Is(err, errAnswered)
 	p := m.answerTo(c.Request.Context(), err)
-	if len(own) > 0 && p == errInternal && !answered && !c.Writer.Written() {
+	if len(own) > 0 && own[0] != nil && p == errInternal && !answered && !c.Writer.Written() {
 		own[0](c, err)
 		return
 	}

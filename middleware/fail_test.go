@@ -174,6 +174,9 @@ func TestFail_leavesToTheProgramWhatNobodyKnows(t *testing.T) {
 			t.Errorf("%s: left to the program: %t; answered %d: %s; counted %q, logged %s", tt.what, called, w.Code, w.Body, f.seen.answered, &f.log)
 		}
 	}
+	f := newFixture(t, memstore.New(), middleware.Config{})
+	f.handler = func(c *gin.Context) { f.locks.Fail(c, errors.New("secret of the house"), nil) }
+	f.is("the answer of a program whose helper is nil", f.send("DELETE", "/suites/2", ""), http.StatusInternalServerError, "internal")
 }
 
 func TestFail_logsAnErrorAfterTheResponseBegan(t *testing.T) {

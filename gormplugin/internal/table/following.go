@@ -82,7 +82,11 @@ func (t *Table) CountSeparators() clause.Expr {
 func (t *Table) SetFollowing(r Record, n *Node) error {
 	var failed []error
 	for _, f := range t.Following {
-		failed = append(failed, r.Set(f.Field, f.Of(n)))
+		value, err := exactly(f.Field, f.Of(n))
+		if err != nil { // GORM would store another depth, such as the greatest for -1
+			return t.Unfit("the column %q of %s: %v: give it a type that holds the depths of all rows, that of a root row, too", f.DBName, t.RowName(n.ID), err)
+		}
+		failed = append(failed, r.Set(f.Field, value))
 	}
 	return errors.Join(failed...)
 }

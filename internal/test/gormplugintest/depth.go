@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
 )
 
 // depthLimit is how deep the suites of these tests may lie.
@@ -39,6 +40,7 @@ func checkDepths(t *testing.T, d Database) {
 	}
 	w.has("/1", "/1/2", "/1/2/3", "/1/2/3/4", "/1/2/3/4/z", "/1/2/3/5", "/a", "/a/b", "/a/b/c", "/a/b/c/d")
 	arrangeDeep(w, limited)
+	checkUnsigned(t, d)
 	// The path of a leaf may not fit, where that of the row above does.
 	long := strings.Repeat("x", 250)
 	narrow, wide, bin := w.build("/a"), w.build("/"+long), w.build("/e")
@@ -66,4 +68,23 @@ func arrangeDeep(w, limited *world) {
 	w.fails(gormplugin.Arrange(limited.db, rows), gormplugin.ErrPathTooLong)
 	w.must(gormplugin.Arrange(limited.db, append(rows, &Suite{ID: stays.ID, ParentID: &w.root.ID})))
 	w.sound()
+}
+
+// unsigned has a depth that a root row, which lies above 0, cannot have.
+type unsigned struct {
+	ID     int64
+	Tree   int64  `pathlock:"tree"`
+	Parent *int64 `pathlock:"parent"`
+	Name   string `pathlock:"name" gorm:"size:100"`
+	Path   string `pathlock:"path" gorm:"size:500"`
+	Level  uint   `pathlock:"depth,top:0"`
+}
+
+// checkUnsigned has a row refused whose depth the type of the column cannot hold.
+func checkUnsigned(t *testing.T, d Database) {
+	w := machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&unsigned{})})
+	w.must(gormplugin.AutoMigrate(w.db.Set("gorm:table_options", d.TableOptions).Session(&gorm.Session{})))
+	w.fails(w.db.Create(&unsigned{Tree: 1}).Error, gormplugin.ErrUnsupported)
+	w.fails(w.db.Model(&unsigned{}).Create(map[string]any{"id": 7, "tree": 1, "name": ""}).Error, gormplugin.ErrUnsupported)
+	w.must(w.db.Create(&unsigned{Tree: 1, Name: "a"}).Error)
 }
