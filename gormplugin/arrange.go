@@ -49,7 +49,9 @@ type RowError = fault.RowError
 //     the error is no RowError.
 //   - [pathlock.ErrInvalidID] where a struct has no key.
 //
-// [ErrUnsupported] is the error of more than 10,000 rows, and of a column that says where a row is.
+// [ErrUnsupported] is the error of more than 10,000 rows, of a column that says where a row is, and
+// of a hook that sets the name. Rows cannot exchange what a unique index keeps apart, such as
+// positions below one parent: the error is the database's.
 func Arrange(db *gorm.DB, rows any, columns ...string) error {
 	list := reflect.Indirect(reflect.ValueOf(rows))
 	if list.Kind() != reflect.Slice {
