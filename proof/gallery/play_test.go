@@ -1,0 +1,228 @@
+package gallery
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ncruces/go-sqlite3/gormlite"
+	"github.com/redis/go-redis/v9"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/proof/simredis"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+)
+
+// play runs a transcript twice: without pathlock, on GORM and on a lock in Redis as programs have
+// them, and with pathlock. A line is a step, and after bars what comes of it the first time and the
+// second. Sessions are processes, each with its own connections to one database and one Redis. Time
+// is virtual.
+//
+// A session plans a write up to where it has read all that it relies on, and here holds its locks.
+// Then it writes.
+func play(t *testing.T, transcript string) {
+	t.Helper()
+	for column, with := range []string{"without pathlock", "with pathlock"} {
+		t.Run(with, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{T: t, guarded: column == 1, redis: simredis.New(), file: filepath.Join(t.TempDir(), "db"), sessions: make(map[string]*session)}
+				defer w.end()
+				for line := range strings.Lines(strings.TrimSpace(transcript)) {
+					cells := append(strings.Split(line, "|"), "", "")
+					want, got := strings.TrimSpace(cells[1+column]), w.do(strings.Fields(cells[0]))
+					if got != want {
+						t.Errorf("%s: %q, want %q", strings.TrimSpace(cells[0]), got, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// world is what sessions share.
+type world struct {
+	*testing.T
+	guarded  bool
+	redis    *simredis.Server
+	replica  simredis.Image // as the replica has it that will take over
+	file     string
+	sessions map[string]*session
+}
+
+// do carries out a step, and says what came of it.
+func (w *world) do(words []string) string {
+	if d, err := time.ParseDuration(words[0]); err == nil { // 10s later: B
+		time.Sleep(d)
+		words = words[2:]
+	}
+	switch line := strings.Join(words, " "); {
+	case words[0] == "given":
+		for _, path := range words[1:] {
+			w.session("A").build(path)
+		}
+		return ""
+	case line == "the tree":
+		return w.tree()
+	case line == "Redis fails over":
+		w.redis.Restore(w.replica)
+		return ""
+	}
+	s := w.session(words[0])
+	switch verb := strings.Join(words[1:min(len(words), 2)], ""); verb {
+	case "":
+	case "plans":
+		s.run(func() string { return s.write(words[2:]) })
+	case "writes":
+		close(s.paused)
+	case "lists":
+		return s.list(words[2])
+	case "locks", "reads":
+		s.run(func() string { return s.acquire(words[2], verb == "reads") })
+	case "unlocks":
+		s.run(s.release)
+	case "is": // cut off, or back
+		s.connect(words[2] == "back")
+	default:
+		w.Fatalf("no session %s", verb)
+	}
+	time.Sleep(time.Second)
+	synctest.Wait()
+	if s.answer == "holds it" && !s.holds() {
+		return "lost it"
+	}
+	return s.answer
+}
+
+// session is one process.
+type session struct {
+	pathlock.NopObserver
+	*world
+	name     string
+	ctx      context.Context // over at the end of the test
+	end      context.CancelFunc
+	db       *gorm.DB
+	plugin   *gormplugin.Plugin
+	locker   *pathlock.Locker
+	store    pathlock.Store
+	client   *redis.Client
+	mu       sync.Mutex
+	conns    []net.Conn // nil while it is cut off
+	answer   string
+	planning bool
+	paused   chan struct{} // where a plan waits to be written
+	lock     *pathlock.Lock
+	held     string // what the bare lock is on, and how
+}
+
+// session starts a process when it is first spoken of.
+func (w *world) session(name string) *session {
+	if s := w.sessions[name]; s != nil {
+		return s
+	}
+	s := &session{world: w, name: name, conns: []net.Conn{}}
+	s.ctx, s.end = context.WithCancel(context.Background())
+	s.client = redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379", Dialer: s.dial, DialerRetries: 1, ContextTimeoutEnabled: true})
+	s.store = redisstore.New(s.client)
+	s.locker = pathlock.New(s.store, pathlock.WithLease(lease), pathlock.WithWait(time.Hour), pathlock.WithObserver(s), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
+	s.plugin = gormplugin.New(s.locker, gormplugin.Model(&Folder{}), gormplugin.TransactionWait(time.Hour))
+	db, err := gorm.Open(gormlite.Open("file:"+w.file+"?_txlock=immediate"), &gorm.Config{Logger: logger.Discard})
+	testerr.Must(w, err)
+	if s.db = db; w.guarded {
+		testerr.Must(w, errors.Join(db.Use(s.plugin), gormplugin.AutoMigrate(db)))
+	} else {
+		testerr.Must(w, db.AutoMigrate(&Folder{}))
+	}
+	w.sessions[name] = s
+	return s
+}
+
+// end ends all processes in good order.
+func (w *world) end() {
+	for _, s := range w.sessions {
+		s.connect(true)
+		s.end()
+	}
+	synctest.Wait()
+	for _, s := range w.sessions {
+		if s.lock != nil {
+			_ = s.lock.Release(context.Background())
+		}
+		pool, err := s.db.DB()
+		testerr.None(w, errors.Join(err, pool.Close(), s.locker.Shutdown(context.Background()), s.store.Close(context.Background()), s.client.Close()))
+		s.connect(false)
+	}
+	time.Sleep(time.Second) // until the clients' goroutines notice
+}
+
+// run begins something, whose answer comes at once or later.
+func (s *session) run(do func() string) {
+	s.answer = "waits"
+	go func() { s.answer = do() }()
+}
+
+// pause is where a plan is complete.
+func (s *session) pause() {
+	if s.planning {
+		s.planning, s.answer, s.paused = false, "", make(chan struct{})
+		<-s.paused
+		s.answer = "waits"
+	}
+}
+
+// Granted implements [pathlock.Observer]: what the plugin plans is complete under its locks.
+func (s *session) Granted(context.Context, pathlock.Event) { s.pause() }
+
+// dial connects to Redis.
+func (s *session) dial(context.Context, string, string) (net.Conn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conns == nil {
+		return nil, net.ErrClosed
+	}
+	here, there := net.Pipe()
+	s.conns = append(s.conns, there)
+	go s.redis.Serve(there)
+	return wire{here}, nil
+}
+
+// wire is a pipe that ends as a connection to another host does: whoever uses it notices.
+type wire struct{ net.Conn }
+
+func (c wire) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if errors.Is(err, io.ErrClosedPipe) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (c wire) SetWriteDeadline(t time.Time) error {
+	_ = c.Conn.SetWriteDeadline(t) // Write fails, too
+	return nil
+}
+
+// connect ends all connections to Redis, or has there be new ones.
+func (s *session) connect(back bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if back {
+		s.conns = append([]net.Conn{}, s.conns...)
+		return
+	}
+	for _, c := range s.conns {
+		_ = c.Close()
+	}
+	s.conns = nil
+}
