@@ -87,11 +87,11 @@ func TestGallery_stalePathsBelow(t *testing.T) {
 // nocobase/nocobase#6913: an update of /1/2 changes /1/21; the range ends where the slash does.
 func TestGallery_pathsThatBeginAlike(t *testing.T) {
 	play(t, `
-		given /1/1 /1/10/x /2    |                    |
+		given /1/1/x /1/10/x /2  |                    |
 		A plans move /1/1 to /2  |                    |
 		A writes                 | done               | done
 		B lists /1/10            |                    | /1/10/x
-		the tree                 | /2/10 is below /1/ | /1 /1/10 /1/10/x /2 /2/1
+		the tree                 | /2/10 is below /1/ | /1 /1/10 /1/10/x /2 /2/1 /2/1/x
 	`)
 }
 
