@@ -65,7 +65,6 @@ func lyingStores() []lyingStore {
 	return []lyingStore{
 		{"locks", memstore.New},
 		{"grants everything", offstore.New},
-		{"forgets everything", func() pathlock.Store { return forgetting(memory) }},
 		{"comes and goes", func() pathlock.Store { return comingAndGoing(memory) }},
 	}
 }
