@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
@@ -37,15 +37,6 @@ func (s *session) row(at string) *Folder {
 		f.ParentID = &above.ID
 	}
 	return f
-}
-
-// build makes the rows of a path that are missing.
-func (s *session) build(at string) {
-	var n int64
-	if testerr.Must(s, s.db.Model(&Folder{}).Where("path = ?", at).Count(&n).Error); n == 0 && at != "/" {
-		s.build(path.Dir(at))
-		testerr.Must(s, s.db.Create(s.row(at)).Error)
-	}
 }
 
 // list returns the paths below one, as readers of a path column ask for them.
@@ -123,46 +114,19 @@ func (s *session) writeBare(verb, at, to string) error {
 	})
 }
 
-// tree says what is wrong with the live rows, or which paths they have. It compares each with its
-// parent, as the promise is worded.
+// tree says what fsck finds wrong, or which paths there are.
 func (w *world) tree() string {
-	var rows []Folder
-	testerr.Must(w, w.session("A").db.Unscoped().Order("path").Find(&rows).Error)
-	byID := map[int64]Folder{0: {}}
-	for _, f := range rows {
-		byID[f.ID] = f
-	}
-	above := func(f Folder) Folder {
-		if f.ParentID == nil {
-			return Folder{}
-		}
-		return byID[*f.ParentID]
-	}
-	var paths, wrong []string
-	cycles := 0
-	for _, f := range rows {
-		if f.DeletedAt.Valid {
-			continue
-		}
-		top, steps := f, 0
-		for ; top.ID != 0 && steps <= len(rows); steps++ {
-			top = above(top)
-		}
-		switch parent := above(f); {
-		case top.ID != 0:
-			cycles++
-		case parent.DeletedAt.Valid:
-			wrong = append(wrong, f.Path+" is below a deleted row")
-		case f.Path != parent.Path+"/"+f.Name:
-			wrong = append(wrong, f.Path+" is below "+parent.Path+"/")
-		case slices.Contains(paths, f.Path):
-			wrong = append(wrong, "two rows are "+f.Path)
-		}
-		paths = append(paths, f.Path)
-	}
-	if cycles > 0 {
-		wrong = append(wrong, fmt.Sprintf("%d rows are in a cycle", cycles))
-	}
+	s := w.session("A")
+	pool, err := s.db.DB()
+	testerr.Must(w, err)
+	checker, err := fsck.New(s.ctx, pool, fsck.SQLite, fsck.Table{Table: "folders", Key: "id", Tree: "drive", Parent: "parent_id", Name: "name", Path: "path", Deleted: "deleted_at"})
+	testerr.Must(w, err)
+	var wrong, paths []string
+	testerr.Must(w, testerr.Of(checker.Check(s.ctx, fsck.Options{}, func(p fsck.Problem) error {
+		wrong = append(wrong, fmt.Sprint(p.Kind, " ", *p.Is))
+		return nil
+	})))
+	testerr.Must(w, s.db.Model(&Folder{}).Order("path").Pluck("path", &paths).Error)
 	if len(wrong) > 0 {
 		return strings.Join(wrong, ", ")
 	}

@@ -56,7 +56,6 @@ type world struct {
 	*testing.T
 	guarded  bool
 	redis    *simredis.Server
-	replica  simredis.Image // as the replica has it that will take over
 	file     string
 	sessions map[string]*session
 }
@@ -70,13 +69,13 @@ func (w *world) do(words []string) string {
 	switch line := strings.Join(words, " "); {
 	case words[0] == "given":
 		for _, path := range words[1:] {
-			w.session("A").build(path)
+			testerr.Must(w, w.session("A").db.Create(w.session("A").row(path)).Error)
 		}
 		return ""
 	case line == "the tree":
 		return w.tree()
 	case line == "Redis fails over":
-		w.redis.Restore(w.replica)
+		w.redis.Restore(nil) // the replica has nothing yet
 		return ""
 	}
 	s := w.session(words[0])
