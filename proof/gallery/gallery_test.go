@@ -2,23 +2,7 @@
 // played without pathlock, where it happens, and with pathlock. docs/gallery.md lists them.
 package gallery
 
-import (
-	"context"
-	"os"
-	"testing"
-
-	"github.com/redis/go-redis/v9"
-)
-
-// TestMain silences what the client of Redis says of lost connections.
-func TestMain(m *testing.M) {
-	redis.SetLogger(silent{})
-	os.Exit(m.Run())
-}
-
-type silent struct{}
-
-func (silent) Printf(context.Context, string, ...any) {}
+import "testing"
 
 // edly-io/sparkth#553, eng-floe/floecat#489: a create races a move or a delete, and is orphaned; it
 // waits, and gets the new path.

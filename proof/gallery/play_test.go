@@ -15,6 +15,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
@@ -24,6 +25,8 @@ import (
 	"github.com/pathlock-go/pathlock/proof/simredis"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
+
+func init() { logging.Disable() } // of lost connections
 
 // play runs a transcript twice: without pathlock, on GORM and on a lock in Redis as programs have
 // them, and with pathlock. A line is a step, and after bars what comes of it the first time and the

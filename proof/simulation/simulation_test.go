@@ -4,7 +4,6 @@
 package simulation
 
 import (
-	"context"
 	"fmt"
 	oldrand "math/rand"
 	"os"
@@ -15,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/pathlock-go/pathlock/proof/budget"
 )
@@ -24,14 +23,9 @@ import (
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(400)
-	redis.SetLogger(silent{})
+	logging.Disable()
 	os.Exit(m.Run())
 }
-
-// silent has nothing written of what the client complains about.
-type silent struct{}
-
-func (silent) Printf(context.Context, string, ...any) {}
 
 // run lets one world go on to its end.
 func run(t *testing.T, seed uint64, kinds ...kind) (w *world) {
