@@ -23,7 +23,7 @@ func must[T any](v T, err error) T {
 // acquire locks a path, and says who else believes in a lock that conflicts when it is granted.
 func (s *session) acquire(path string, shared bool) string {
 	if !s.guarded {
-		s.acquireBare(path, shared)
+		s.acquireBare(shared)
 	} else {
 		claim := pathlock.X(pathlock.MustParsePath(path))
 		if shared {
@@ -35,12 +35,9 @@ func (s *session) acquire(path string, shared bool) string {
 		}
 		s.lock = lock
 	}
-	s.held = path
-	if shared {
-		s.held = "shared"
-	}
+	s.held, s.shared = true, shared
 	for _, other := range s.sessions {
-		if other != s && other.holds() && !(shared && other.held == "shared") {
+		if other != s && other.holds() && (!shared || !other.shared) {
 			return "holds it, as " + other.name + " does"
 		}
 	}
@@ -52,7 +49,7 @@ func (s *session) holds() bool {
 	if s.guarded {
 		return s.lock != nil && s.lock.Context().Err() == nil
 	}
-	return s.held != ""
+	return s.held
 }
 
 // release unlocks.
@@ -64,10 +61,9 @@ func (s *session) release() string {
 		case err != nil:
 			return err.Error()
 		}
-		s.lock = nil
 		return "done"
 	}
-	s.held = ""
+	s.held = false
 	s.ask("HDEL", "readers", s.name)
 	s.ask("DEL", "lock")
 	s.ask("PUBLISH", "unlocked", "")
@@ -76,7 +72,7 @@ func (s *session) release() string {
 
 // acquireBare locks as programs often do: SET NX with a time to live; who is in the way says by a
 // message that it has gone, at the latest when that time is over.
-func (s *session) acquireBare(path string, shared bool) {
+func (s *session) acquireBare(shared bool) {
 	unlocked := s.client.Subscribe(s.ctx, "unlocked")
 	defer func() { testerr.None(s, unlocked.Close()) }()
 	for heard := unlocked.Channel(); !s.tryBare(shared) && s.ctx.Err() == nil; {

@@ -125,7 +125,8 @@ type session struct {
 	planning bool
 	paused   chan struct{} // where a plan waits to be written
 	lock     *pathlock.Lock
-	held     string // what the bare lock is on, and how
+	held     bool // without pathlock
+	shared   bool // with other readers
 }
 
 // session starts a process when it is first spoken of.
