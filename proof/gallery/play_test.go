@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,10 +102,11 @@ func (w *world) do(words []string) string {
 	}
 	time.Sleep(time.Second)
 	synctest.Wait()
-	if s.answer == "holds it" && !s.holds() {
+	answer := s.answer.Load().(string)
+	if answer == "holds it" && !s.holds() {
 		return "lost it"
 	}
-	return s.answer
+	return answer
 }
 
 // session is one process.
@@ -120,8 +122,8 @@ type session struct {
 	store    pathlock.Store
 	client   *redis.Client
 	mu       sync.Mutex
-	conns    []net.Conn // nil while it is cut off
-	answer   string
+	conns    []net.Conn   // nil while it is cut off
+	answer   atomic.Value // a string
 	planning bool
 	paused   chan struct{} // where a plan waits to be written
 	lock     *pathlock.Lock
@@ -135,6 +137,7 @@ func (w *world) session(name string) *session {
 		return s
 	}
 	s := &session{world: w, name: name, conns: []net.Conn{}}
+	s.answer.Store("")
 	s.ctx, s.end = context.WithCancel(context.Background())
 	s.client = redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379", Dialer: s.dial, DialerRetries: 1, ContextTimeoutEnabled: true})
 	s.store = redisstore.New(s.client)
@@ -171,16 +174,17 @@ func (w *world) end() {
 
 // run begins something, whose answer comes at once or later.
 func (s *session) run(do func() string) {
-	s.answer = "waits"
-	go func() { s.answer = do() }()
+	s.answer.Store("waits")
+	go func() { s.answer.Store(do()) }()
 }
 
 // pause is where a plan is complete.
 func (s *session) pause() {
 	if s.planning {
-		s.planning, s.answer, s.paused = false, "", make(chan struct{})
+		s.planning, s.paused = false, make(chan struct{})
+		s.answer.Store("")
 		<-s.paused
-		s.answer = "waits"
+		s.answer.Store("waits")
 	}
 }
 
