@@ -11,14 +11,8 @@ import (
 
 const lease = 30 * time.Second
 
-var drive = must(pathlock.NewTree("folders", "home"))
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
+// drive is the tree of the folders, as the plugin names it.
+var drive, _ = pathlock.NewTree("folders", "home") // it is a valid one
 
 // acquire locks a path, and says who else believes in a lock that conflicts when it is granted.
 func (s *session) acquire(path string, shared bool) string {

@@ -30,9 +30,9 @@ import (
 func init() { logging.Disable() } // of lost connections
 
 // play runs a transcript twice: without pathlock, on GORM and on a lock in Redis as programs have
-// them, and with pathlock. A line is a step, and after bars what comes of it the first time and the
-// second. Sessions are processes, each with its own connections to one database and one Redis. Time
-// is virtual.
+// them, and with pathlock. A line is a step of a second, and after bars what comes of it the first
+// time and the second. Sessions are processes, each with its own connections to one database and
+// one Redis. Time is virtual.
 //
 // A session plans a write up to where it has read all that it relies on, and here holds its locks.
 // Then it writes.
@@ -46,8 +46,8 @@ func play(t *testing.T, transcript string) {
 				for line := range strings.Lines(strings.TrimSpace(transcript)) {
 					cells := append(strings.Split(line, "|"), "", "")
 					want, got := strings.TrimSpace(cells[1+column]), w.do(strings.Fields(cells[0]))
-					if got != want {
-						t.Errorf("%s: %q, want %q", strings.TrimSpace(cells[0]), got, want)
+					if t.Logf("%s | %s", strings.TrimSpace(cells[0]), got); got != want {
+						t.Errorf("want %q", want)
 					}
 				}
 			})
