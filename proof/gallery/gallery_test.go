@@ -1,5 +1,5 @@
 // Package gallery has failures that others have reported in public, each as a transcript that is
-// played without pathlock, where it happens, and with pathlock. docs/gallery.md lists them.
+// played without pathlock, where it happens, and with pathlock. README.md lists them.
 package gallery
 
 import "testing"

@@ -35,7 +35,7 @@ func TestPage_listsTheTests(t *testing.T) {
 		who = report.ReplaceAllString(who, "[$1#$2](https://github.com/$1/issues/$2)")
 		table += fmt.Sprintf("| %s | %s | %s | %s | `%s` |\n", failure, who, there, here, test.Name)
 	}
-	page, err := os.ReadFile("../../docs/gallery.md")
+	page, err := os.ReadFile("README.md")
 	testerr.Must(t, err)
 	if !strings.HasSuffix(string(page), table) {
 		t.Errorf("the table is to be\n%s", table)
