@@ -70,9 +70,11 @@ type Column struct {
 	// Required is set if an INSERT has to give it.
 	Required flag `json:"required"`
 	Key      int  `json:"key"`
-	// Plain is set if a statement with the type and the collation alone keeps the rest of the
+	// Plain is set if a statement with the type, the collation and Rest keeps all of the
 	// definition.
 	Plain flag `json:"plain"`
+	// Rest is what a statement that gives the column another type has to say again, on MySQL.
+	Rest string `json:"rest"`
 	// Expression is that of a generated column.
 	Expression string `json:"expression"`
 	// Equality says which texts are equal.

@@ -149,5 +149,5 @@ func (c *checker) retyped(col Column, length int64) string {
 	if !col.Nullable {
 		null = " NOT NULL"
 	}
-	return fmt.Sprintf("ALTER TABLE %s MODIFY %s %s CHARACTER SET utf8mb4 COLLATE %s%s", table, column, typ, dialect.MySQL.Collation(c.Version), null)
+	return fmt.Sprintf("ALTER TABLE %s MODIFY %s %s CHARACTER SET utf8mb4 COLLATE %s%s", table, column, typ, dialect.MySQL.Collation(c.Version), null+col.Rest)
 }

@@ -126,7 +126,7 @@ func flaws() []flaw {
 			mysql: []string{"ALTER TABLE fruits MODIFY route VARCHAR(700) COLLATE utf8mb4_unicode_ci"},
 		},
 		{
-			name: "a path in the order of a language, with more to its definition", want: "unsafe collation in words",
+			name: "a path in the order of a language, with more to its definition", want: "unsafe collation",
 			mysql: []string{"ALTER TABLE branches MODIFY path VARCHAR(500) COLLATE utf8mb4_unicode_ci NOT NULL DEFAULT '/it''s' COMMENT 'a, b'"},
 		},
 		{

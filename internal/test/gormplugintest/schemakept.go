@@ -12,7 +12,7 @@ import (
 var keptTables = map[string][]string{
 	"mysql": {
 		"CREATE TABLE branches (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'the key', tree_id INT NOT NULL DEFAULT 7, parent_id BIGINT, " +
-			"name VARCHAR(100) NOT NULL DEFAULT 'x', path VARCHAR(500) NOT NULL DEFAULT '/x', note VARCHAR(40) NOT NULL DEFAULT 'none' CHECK (note <> 'bad'), " +
+			"name VARCHAR(100) NOT NULL DEFAULT 'x', path VARCHAR(500) NOT NULL DEFAULT '/x''\\\\' COMMENT 'the \\\\ ''path''', note VARCHAR(40) NOT NULL DEFAULT 'none' CHECK (note <> 'bad'), " +
 			"deleted DATETIME(6), extra INT NOT NULL DEFAULT 3, UNIQUE KEY by_extra (extra, note)) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci",
 		"CREATE TABLE others (id BIGINT AUTO_INCREMENT PRIMARY KEY, name LONGTEXT, FOREIGN KEY (id) REFERENCES branches (id) ON DELETE CASCADE)",
 		"INSERT INTO branches (id) VALUES (1)", "INSERT INTO others VALUES (1, 'below')",
@@ -86,6 +86,19 @@ func checkKept(t *testing.T, d Database) {
 	}
 	if w.db.Name() != "mysql" {
 		return
+	}
+	// Statements keep the rest of a definition.
+	const definition = "SELECT CONCAT_WS(' ', IS_NULLABLE, COLUMN_DEFAULT, COLUMN_COMMENT) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'branches' AND COLUMN_NAME = 'path'"
+	var said, says string
+	w.must(w.db.Raw(definition).Scan(&said).Error)
+	for _, f := range w.findings() {
+		for _, statement := range f.Statements {
+			w.exec(statement)
+		}
+	}
+	w.must(w.db.Raw(definition).Scan(&says).Error)
+	if found := w.findings(); says != said || slices.ContainsFunc(found, func(f gormplugin.Finding) bool { return f.Severity == gormplugin.Unsafe }) {
+		t.Errorf("the statements have made %q of %q, and leave %v", says, said, found)
 	}
 	// GORM's own finds another default, even by the association of another model. It would alter
 	// the column, which would lose its collation.

@@ -8,15 +8,19 @@ SELECT 'table' AS what, JSON_OBJECT(
 FROM information_schema.TABLES
 WHERE TABLE_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND TABLE_NAME = ?
 UNION ALL
--- A column is plain if MODIFY can write all of its definition. MariaDB names the check of a column
--- like the column.
+-- A column is plain if MODIFY can write all of its definition; rest is what follows the type.
+-- MariaDB names the check of a column like the column, and has its default as SQL.
 SELECT 'column', JSON_OBJECT(
          'name', COLUMN_NAME, 'type', COLUMN_TYPE, 'collation', COALESCE(COLLATION_NAME, ''), 'charset', COALESCE(CHARACTER_SET_NAME, ''),
          'length', IF(DATA_TYPE LIKE '%text', 0, COALESCE(CHARACTER_MAXIMUM_LENGTH, 0)),
          'bytes', COALESCE(CHARACTER_OCTET_LENGTH, IF(DATA_TYPE = 'uuid', 16, 8)), 'nullable', IS_NULLABLE = 'YES',
          'required', IS_NULLABLE = 'NO' AND COLUMN_DEFAULT IS NULL AND EXTRA = '',
          'expression', COALESCE(GENERATION_EXPRESSION, ''),
-         'plain', COALESCE(COLUMN_DEFAULT, 'NULL') = 'NULL' AND EXTRA = '' AND COLUMN_COMMENT = '' AND COLUMN_TYPE NOT LIKE '%/*%'
+         'rest', CONCAT(
+           CASE WHEN COLUMN_DEFAULT IS NULL OR COLUMN_DEFAULT = 'NULL' AND VERSION() LIKE '%MariaDB%' THEN ''
+                ELSE CONCAT(' DEFAULT ', IF(VERSION() LIKE '%MariaDB%', COLUMN_DEFAULT, QUOTE(COLUMN_DEFAULT))) END,
+           IF(COLUMN_COMMENT = '', '', CONCAT(' COMMENT ', QUOTE(COLUMN_COMMENT)))),
+         'plain', EXTRA = '' AND COLUMN_TYPE NOT LIKE '%/*%'
                   AND COLUMN_NAME NOT IN (SELECT CONSTRAINT_NAME FROM information_schema.CHECK_CONSTRAINTS
                                           WHERE CONSTRAINT_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND ? <> ''))
 FROM information_schema.COLUMNS

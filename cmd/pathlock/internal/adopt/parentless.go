@@ -168,7 +168,7 @@ func (s shape) labelled(names []cell, live int) (found []shape) {
 // parents adds the column of the parents, and counts the rows that agree.
 func (s *shape) parents(cells []cell) {
 	key := s.of.columns[s.Key]
-	key.Nullable, key.Required, key.Key, key.Plain, key.Expression = true, false, 0, true, ""
+	key.Nullable, key.Required, key.Key, key.Plain, key.Expression, key.Rest = true, false, 0, true, "", ""
 	s.Parent = s.add(s.free("parent_id"), key, cells)
 	v := s.judge()
 	if s.agree, s.hints = v.agree, s.hint(); s.Tree != "" {
