@@ -61,6 +61,9 @@ func (t Tree) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 type Location struct {
 	Tree Tree
 	Path Path
+	// Leaf says that nothing can be below the node, whatever is below its path: a leaf and another
+	// node may have one path.
+	Leaf bool
 }
 
 // Resolver finds the node that an id in a request means. Package gormplugin makes one from a

@@ -72,7 +72,7 @@ func (b *plan) add(p *part, v *values) error {
 		if node, err = b.locate(&p.node, v.node.text); err != nil {
 			return err
 		}
-		op.Node = node.Path
+		op.Node, op.Leaf = node.Path, node.Leaf
 		// A rename, and a move or copy without a destination, stays under the same parent.
 		dest = pathlock.Location{Tree: node.Tree, Path: node.Path.Parent()}
 	}

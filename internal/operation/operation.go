@@ -64,6 +64,8 @@ type Operation struct {
 	Kind Kind
 	// Node is the node that is renamed, moved, copied, deleted, edited or read. An insert has none.
 	Node pathlock.Path
+	// Leaf says that nothing is below Node, whatever is below its path.
+	Leaf bool
 	// Dest is the node below which an insert, a move or a copy puts something.
 	Dest pathlock.Path
 	// Name is the new name of an insert, a rename, a move or a copy. It is empty if the name is not
@@ -80,4 +82,6 @@ func (o Operation) DisplacesRoot() bool {
 }
 
 // MovesIntoItself reports whether the operation, within one tree, would put a node below itself.
-func (o Operation) MovesIntoItself() bool { return o.Kind == Move && o.Node.Contains(o.Dest) }
+func (o Operation) MovesIntoItself() bool {
+	return o.Kind == Move && !o.Leaf && o.Node.Contains(o.Dest)
+}

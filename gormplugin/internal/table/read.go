@@ -195,6 +195,7 @@ func (t *Table) located(id any, n *Node, above map[any]*Node) (pathlock.Location
 	if location.Path, err = location.Path.Child(n.Name); err != nil {
 		return pathlock.Location{}, t.Damaged(id, err)
 	}
+	location.Leaf = true
 	return location, nil
 }
 
