@@ -61,6 +61,7 @@ func TestFailureOf(t *testing.T) {
 		{"a statement that was cancelled", "postgres", state("57014"), ""},
 		{"a busy file", "sqlite", busy, pathlock.FailureLocked},
 		{"a full disk", "sqlite", errors.New("sqlite3: database or disk is full"), pathlock.FailureDatabase},
+		{"a connection of pgx that was lost", "postgres", fmt.Errorf("x: %w", errors.New("conn closed")), pathlock.FailureDatabase},
 		{"a pool that was closed", "sqlite", errors.New("sql: database is closed"), pathlock.FailureDatabase},
 		{"a name with the words of a deadlock", "mysql", errors.New(`"Error 1213 (40001): x" is no name`), ""},
 		{"a name with the words of a failure", "postgres", errors.New(`"(SQLSTATE 40001)" is no name`), ""},

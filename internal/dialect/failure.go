@@ -88,7 +88,7 @@ func unreachable(err error) bool {
 	closed := false
 	walk(err, func(e error) {
 		text := e.Error()
-		closed = closed || text == errDBClosed || strings.HasPrefix(text, notConnected) && !errors.Is(e, context.Canceled)
+		closed = closed || text == errDBClosed || text == errPgxClosed || strings.HasPrefix(text, notConnected) && !errors.Is(e, context.Canceled)
 	})
 	_, operation := errors.AsType[*net.OpError](err)
 	_, name := errors.AsType[*net.DNSError](err)
@@ -97,6 +97,9 @@ func unreachable(err error) bool {
 
 // errDBClosed is what database/sql says of a pool that was closed. It does not export that error.
 const errDBClosed = "sql: database is closed"
+
+// errPgxClosed is what pgx says of a connection that was lost between two statements.
+const errPgxClosed = "conn closed"
 
 // notConnected begins what pgx says of a connection that it could not make. Where connecting took
 // too long, by the pool's own limit, the error has nothing of the network's, only the deadline of a
