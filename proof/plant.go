@@ -50,7 +50,8 @@ func (p plant) catch(ctx context.Context, dir string) (by, after string, err err
 	}
 	began := time.Now()
 	for _, c := range p.checks {
-		out, failed := goTest(ctx, []string{budget.TimeVariable + "=" + c.time, budget.SeedVariable + "=1"}, flag, "-v", "-failfast", "-timeout=3m", "-run", c.tests, c.dir)
+		out, failed := goTest(ctx, []string{budget.TimeVariable + "=" + c.time.String(), budget.SeedVariable + "=1"},
+			flag, "-v", "-failfast", "-timeout="+(c.time+time.Minute).String(), "-run", c.tests, c.dir)
 		if !failed {
 			continue
 		}

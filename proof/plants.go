@@ -1,5 +1,7 @@
 package main
 
+import "time"
+
 // plant is a bug that is put into a copy of one file.
 type plant struct {
 	name     string
@@ -9,19 +11,22 @@ type plant struct {
 }
 
 // check is tests that may catch a bug: a package, which of its tests, and how long they look.
-type check struct{ dir, tests, time string }
+type check struct {
+	dir, tests string
+	time       time.Duration
+}
 
 var (
-	queueWorld   = check{"./proof/smallworld", "TestQueue", "30s"}
-	scriptsWorld = check{"./proof/smallworld", "TestScripts_smallWorld", "30s"}
-	simulated    = check{"./proof/simulation", "TestSimulation$", "2m"}
-	memory       = check{"./store/memstore", ".", "30s"}
-	tickets      = check{"./store/ticketstore", ".", "30s"}
-	routes       = check{"./middleware", ".", "30s"}
-	specs        = check{"./lockspec", ".", "30s"}
-	plans        = check{"./gormplugin/internal/plan", ".", "30s"}
-	writes       = check{"./integration", "TestSQLiteRaces", "30s"}
-	keys         = check{"./integration", "TestIdempotencyOnSQLite", "30s"}
+	queueWorld   = check{"./proof/smallworld", "TestQueue", 30 * time.Second}
+	scriptsWorld = check{"./proof/smallworld", "TestScripts_smallWorld", 30 * time.Second}
+	simulated    = check{"./proof/simulation", "TestSimulation$", 2 * time.Minute}
+	memory       = check{"./store/memstore", ".", 30 * time.Second}
+	tickets      = check{"./store/ticketstore", ".", 30 * time.Second}
+	routes       = check{"./middleware", ".", 30 * time.Second}
+	specs        = check{"./lockspec", ".", 30 * time.Second}
+	plans        = check{"./gormplugin/internal/plan", ".", 30 * time.Second}
+	writes       = check{"./integration", "TestSQLiteRaces", 30 * time.Second}
+	keys         = check{"./integration", "TestIdempotencyOnSQLite", 30 * time.Second}
 
 	ofQueue   = []check{queueWorld, memory}
 	ofScripts = []check{scriptsWorld, simulated}
@@ -76,4 +81,5 @@ var plants = []plant{
 	{"rows below keep their paths", "gormplugin/internal/plan/update.go", "return !m.Restored && (m.Node.Path", "return m.Restored && (m.Node.Path", []check{plans, writes}},
 	{"nothing is asserted", "gormplugin/internal/write/assertion.go", "			actual, err = r.Assert(planned)\n", "", []check{writes}},
 	{"another body gets the first one's answer", "idempotency/claim.go", "case found.Fingerprint != fingerprint:", "case false:", []check{keys}},
+	{"two repetitions take a key over", "idempotency/claim.go", "taken = done.RowsAffected == 1", "taken = true", []check{keys}},
 }

@@ -175,6 +175,7 @@ func (d Database) checkTakenOver(t *testing.T) {
 			t.Errorf("%s: %d orders, %q and %q", path, n, winner.body, again.body)
 		}
 	}
+	t.Run("by one of two", d.checkTakenOverOnce)
 	t.Run("not within the transaction", d.checkAsleep)
 	t.Run("after the end", d.checkAfterTheEnd)
 	t.Run("not after the commit", func(t *testing.T) {
@@ -193,6 +194,33 @@ func (d Database) checkTakenOver(t *testing.T) {
 		other.send(one).is(t, http.StatusCreated, true, "")
 		s.expectOrders(t, k, 1)
 	})
+}
+
+// checkTakenOverOnce has somebody else take the place of a request just before a repetition does,
+// which has seen that the lease had ended. The repetition does not come to its handler.
+func (d Database) checkTakenOverOnce(t *testing.T) {
+	s, late := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{Wait: idempotency.NoWait})
+	arrived, goOn := s.pausing("claimed")
+	k := key()
+	one := ask{path: "/nothing", key: k, body: item(k)}
+	var clients sync.WaitGroup
+	clients.Go(func() { s.send(one) })
+	await(t, arrived)
+	s.lapse(t)
+	// Whether the other one has gone before the transaction or comes at its beginning is the same.
+	_ = late.db.Callback().Raw().Before("gorm:raw").Register("idempotencytest:before", func(db *gorm.DB) {
+		const other = "UPDATE pathlock_idempotency SET attempt = 'other', leased_until = expires_at WHERE leased_until = 0"
+		_, err := db.Statement.ConnPool.ExecContext(t.Context(), other)
+		testerr.None(t, err)
+	})
+	late.at = func(step string) {
+		if step == "claimed" {
+			t.Error("both are at it")
+		}
+	}
+	late.send(one).is(t, http.StatusConflict, false, "idempotency-key-in-use")
+	close(goOn)
+	clients.Wait()
 }
 
 // checkExpiry checks that old keys count for nothing, and are deleted.
