@@ -82,6 +82,7 @@ var stages = []stage{
 	{"simredis", "TestSimredis_isRedis", 3, false, testserver.RedisVariable},
 	{"smallworld", "TestScripts_realRedis", 5, false, testserver.RedisVariable},
 	{"smallworld", "TestQueue_smallWorld", 25, false, ""},
+	{"smallworld", "TestQueue_randomWorld", 3, false, ""},
 	{"smallworld", "TestScripts_smallWorld", 15, false, ""},
 	{"simulation", "TestSimulation", 35, true, ""},
 }

@@ -29,8 +29,8 @@ var rows = []row{
 	},
 	{
 		"first come, first served, without starvation",
-		"the queue: {TestQueue_smallWorld states} different states of three owners and three nodes, {TestQueue_smallWorld commands} transitions: {TestQueue_smallWorld whole} of two smaller worlds whole, and every order of {TestQueue_smallWorld depth} commands with six requests at once. The Redis scripts: {TestScripts_smallWorld commands} of these in order and {TestScripts_smallWorld random} at random, {TestScripts_realRedis random} on a real server",
-		byProve, "four owners and more; apart grants; a holder's request for the gate on Redis; states that differ only in names, or in the order of grants, count as one",
+		"the queue: {TestQueue_smallWorld states} different states of three owners and three nodes, {TestQueue_smallWorld commands} transitions: {TestQueue_smallWorld whole} of two smaller worlds whole, and every order of {TestQueue_smallWorld depth} commands with six requests at once; {TestQueue_randomWorld commands} random commands of five owners. The Redis scripts: {TestScripts_smallWorld commands} of these in order and {TestScripts_smallWorld random} at random, {TestScripts_realRedis random} on a real server",
+		byProve, "every order with four owners and more; apart grants; a holder's request for the gate on Redis; states that differ only in names, or in the order of grants, count as one",
 	},
 	{
 		"all or nothing within a tree; holders never conflict while leases hold",

@@ -20,18 +20,18 @@ const (
 	move  = 'm' // a transfer to an owner that takes no part
 )
 
-// commands returns everything that may happen in a state, where there are at most so many requests
-// at once, of those that may be asked.
-func (s state) commands(most int, may uint32) (all []command) {
-	var part [owners]bool // who takes part
-	var asked [owners]uint32
+// commands returns everything that may happen in a state, where there are so many owners, and at
+// most so many requests at once, of those that may be asked.
+func (s state) commands(owners uint8, most int, may uint32) (all []command) {
+	var part [manyOwners]bool // who takes part
+	var asked [manyOwners]uint32
 	for i, r := range s {
 		part[r.owner] = true
 		asked[r.owner] |= 1 << r.ask
 		all = append(all, command{end, 0, uint8(i)})
 	}
-	idle := slices.Index(part[:], false)
-	for o := range uint8(owners) {
+	idle := slices.Index(part[:owners], false)
+	for o := range owners {
 		if part[o] {
 			all = append(all, command{evict, o, 0})
 		}
@@ -40,7 +40,7 @@ func (s state) commands(most int, may uint32) (all []command) {
 			all = append(all, command{move, o, uint8(idle)})
 		}
 	}
-	for o := range uint8(owners) {
+	for o := range owners {
 		for a := range uint8(len(asks)) {
 			if len(s) < most && may&^asked[o]&(1<<a) != 0 {
 				all = append(all, command{take, o, a})
@@ -52,7 +52,7 @@ func (s state) commands(most int, may uint32) (all []command) {
 
 // after returns the state after a command, by the rule. refused says that an ask is a deadlock.
 func (before *look) after(c command) (next state, refused bool, wrong string) {
-	s := append(make(state, 0, most+1), before.state...)
+	s := append(make(state, 0, many+1), before.state...)
 	switch c.what {
 	case take:
 		s = append(s, request{owner: c.owner, ask: c.ask, watches: none})

@@ -1,7 +1,9 @@
 package smallworld
 
 import (
+	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -100,8 +102,9 @@ func explore(requests int, may uint32, limit int, within time.Duration, before .
 func (t *table) step(some []key, requests int, may uint32, known *seen) (found []key, commands int, err error) {
 	for _, k := range some {
 		s := lookAt(decode(k))
-		for _, c := range s.commands(requests, may) {
+		for _, c := range s.commands(owners, requests, may) {
 			commands++
+			t.put(s.state)
 			next, err := t.try(&s, c)
 			if err == nil {
 				if k := keyOf(next); known.add(k) {
@@ -118,9 +121,30 @@ func (t *table) step(some []key, requests int, may uint32, known *seen) (found [
 	return found, commands, nil
 }
 
-// try has the queue carry out a command, and compares the outcome with the rule.
+// walk has the queue carry out so many random commands, one after the other, of more owners than
+// can be explored.
+func walk(random *rand.Rand, steps int) error {
+	t, s := newTable(), state(nil)
+	for range steps {
+		possible := s.commands(manyOwners, many, everything)
+		c := possible[random.IntN(len(possible))]
+		if random.IntN(2) == 0 { // most commands are asks
+			c = possible[random.IntN(min(len(possible), 2*many))]
+		}
+		before := lookAt(s)
+		got, err := t.try(&before, c)
+		after := lookAt(got)
+		if err = cmp.Or(err, after.violated()); err != nil {
+			return fmt.Errorf("%w\nafter: %v\nin the state\n%v", err, c, s)
+		}
+		s = got
+	}
+	return nil
+}
+
+// try has the queue carry out a command in the state that it is in, and compares the outcome with
+// the rule.
 func (t *table) try(s *look, c command) (state, error) {
-	t.put(s.state)
 	want, wantRefused, wrong := s.after(c)
 	if wrong != "" {
 		return nil, fmt.Errorf("the rule contradicts itself: %s", wrong)

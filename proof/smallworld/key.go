@@ -10,6 +10,12 @@ type key uint64
 
 const requestBits = 10
 
+// What a key has in the place of a request that is watched.
+const (
+	isNone = most + iota
+	isGranted
+)
+
 // renamings are all the ways to name the owners.
 var renamings = [...][owners]uint8{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
 
@@ -50,11 +56,11 @@ func encode(s state, name [owners]uint8, twin bool) key {
 	}
 	k := key(0)
 	for _, r := range all {
-		place := uint8(7)
+		place := uint8(isGranted)
 		switch {
 		case r.granted:
 		case r.watches == none:
-			place = none
+			place = isNone
 		default:
 			place = at[r.watches]
 		}
@@ -67,8 +73,11 @@ func encode(s state, name [owners]uint8, twin bool) key {
 func decode(k key) state {
 	s := make(state, k>>(most*requestBits))
 	for i := range slices.Backward(s) {
-		place := uint8(k & 7)
-		s[i] = request{owner: uint8(k>>8) & 3, ask: uint8(k>>3) & 31, granted: place == 7, watches: place}
+		r := request{owner: uint8(k>>8) & 3, ask: uint8(k>>3) & 31, watches: uint8(k & 7)}
+		if r.granted = r.watches == isGranted; r.watches >= isNone {
+			r.watches = none
+		}
+		s[i] = r
 		k >>= requestBits
 	}
 	return s

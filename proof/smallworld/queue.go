@@ -2,6 +2,7 @@ package smallworld
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -11,11 +12,12 @@ import (
 // table is the real queue, put into any state. What it keeps is used again.
 type table struct {
 	queue   queue.Queue
-	owners  [owners]queue.Owner
+	owners  [manyOwners]queue.Owner
 	all     []*queue.Request // in it
 	spare   []*queue.Request
 	order   uint64
 	refused []*queue.Request
+	wrong   error // of a refusal
 }
 
 // claimed has the claims of each ask as a queue gets them.
@@ -33,8 +35,35 @@ var claimed = func() (all [][]queue.Claim) {
 func newTable() *table {
 	t := new(table)
 	t.queue.Granted = func(*queue.Request) {}
-	t.queue.Refused = func(r *queue.Request, _ queue.Conflict) { t.refused = append(t.refused, r) }
+	t.queue.Refused = func(r *queue.Request, c queue.Conflict) {
+		t.refused = append(t.refused, r)
+		t.check(r, c)
+	}
 	return t
+}
+
+// check notes where a deadlock is told of a conflict that is none with a holder.
+func (t *table) check(r *queue.Request, c queue.Conflict) {
+	if !isConflict(r, c) || !c.By.Granted() {
+		t.wrong = fmt.Errorf("a deadlock because of %+v", c)
+	}
+}
+
+// isConflict says whether two requests exclude each other by the claims that a conflict names.
+func isConflict(r *queue.Request, c queue.Conflict) bool {
+	claim := func(r *queue.Request, i int) queue.Claim {
+		ask := r.Value.(uint8)
+		switch {
+		case i != queue.GateClaim:
+			return claimed[ask][i]
+		case asks[ask].gate:
+			return queue.Claim{Node: "the gate", Mode: queue.X}
+		default:
+			return queue.Claim{Node: "the gate", Mode: queue.IX}
+		}
+	}
+	asked, by := claim(r, c.Claim), claim(c.By, c.ByClaim)
+	return r.Owner != c.By.Owner && asked.Node == by.Node && by.Mode == c.Mode() && !mayMeet(pathlock.Mode(asked.Mode), pathlock.Mode(by.Mode))
 }
 
 func (t *table) ask(o, a uint8) *queue.Request {
@@ -87,11 +116,13 @@ func (t *table) do(c command) (refused bool) {
 			t.all = append(t.all, r)
 			t.queue.Grant(r)
 			t.queue.Settle(t.queue.Advance(r.Owner))
-		case t.queue.Deadlock(r).By != nil:
-			t.queue.Drop(r)
-			t.spare = append(t.spare, r)
-			return true
 		default:
+			if d := t.queue.Deadlock(r); d.By != nil {
+				t.check(r, d)
+				t.queue.Drop(r)
+				t.spare = append(t.spare, r)
+				return true
+			}
 			t.all = append(t.all, r)
 			t.queue.Wait(r, obstacle.By)
 		}
@@ -149,16 +180,18 @@ func (t *table) state() (state, error) {
 			}
 		}
 		if r.Granted() {
-			s[i].watches = 7
 			continue
 		}
-		if w := place(r.Watching()); w >= 0 {
-			s[i].watches = uint8(w)
-		} else {
+		w := place(r.Watching())
+		if w < 0 || !slices.Contains(r.Watching().Watchers(), r) {
 			return s, fmt.Errorf("request %d watches nobody", i)
 		}
+		s[i].watches = uint8(w)
 	}
 	l := lookAt(s)
+	if n := bits.OnesCount16(uint16(l.waiting)); n != t.queue.Waiters() {
+		return s, fmt.Errorf("%d wait, and the queue says %d", n, t.queue.Waiters())
+	}
 	for i, r := range s { // whom each waits for
 		if r.granted {
 			continue
@@ -166,10 +199,13 @@ func (t *table) state() (state, error) {
 		var got set
 		for _, c := range t.queue.InTheWay(t.all[i]) {
 			got |= 1 << place(c.By)
+			if !isConflict(t.all[i], c) {
+				return s, fmt.Errorf("request %d is told of a conflict that is none: %+v", i, c)
+			}
 		}
 		if want := l.inTheWay(i); got != want {
 			return s, fmt.Errorf("in the way of request %d are %b, want %b", i, got, want)
 		}
 	}
-	return s, nil
+	return s, t.wrong
 }

@@ -13,9 +13,13 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
+// A world is explored with so many owners and requests at once, and random things are done in one
+// with a few more.
 const (
-	owners = 3
-	most   = 6 // requests at once
+	owners     = 3
+	most       = 6
+	manyOwners = 5
+	many       = 12
 )
 
 // ask is what somebody can ask for.
@@ -99,20 +103,20 @@ type request struct {
 	watches    uint8 // the place in the state of the request that a waiting one watches, or none
 }
 
-const none = most
+const none = many
 
 // state is who holds, and who waits, in order of arrival: the granted ones come first.
 type state []request
 
 // set is a set of places in a state.
-type set uint8
+type set uint16
 
 func (s set) has(i int) bool { return s&(1<<i) != 0 }
 
 // all yields the places in a set.
 func (s set) all(yield func(int) bool) {
 	for ; s != 0; s &= s - 1 {
-		if !yield(bits.TrailingZeros8(uint8(s))) {
+		if !yield(bits.TrailingZeros16(uint16(s))) {
 			return
 		}
 	}
@@ -122,10 +126,10 @@ func (s set) all(yield func(int) bool) {
 type look struct {
 	state
 	granted, waiting set
-	of               [owners]set   // by owner
-	against          [most + 1]set // what a request conflicts with
-	passes           [most + 1]set // the earlier waiters that a waiting request need not wait for
-	waitsFor         [owners]set   // the requests that wait for an owner
+	of               [manyOwners]set // by owner
+	against          [many + 1]set   // what a request conflicts with
+	passes           [many + 1]set   // the earlier waiters that a waiting request need not wait for
+	waitsFor         [manyOwners]set // the requests that wait for an owner
 }
 
 // lookAt judges a state. Who may pass whom is decided in order of arrival: later requests of
@@ -152,7 +156,7 @@ func lookAt(s state) (l look) {
 			l.passes[i] = l.before(i) & l.waiters(s[i].owner, i)
 		}
 	}
-	for o := range uint8(owners) {
+	for o := range uint8(manyOwners) {
 		l.waitsFor[o] = l.waiters(o, len(s))
 	}
 	return l

@@ -213,7 +213,7 @@ func (t *scripts) explore(server *simredis.Server, until time.Time) (*explored, 
 			if err != nil {
 				return done, err
 			}
-			for _, c := range plain(all).alike(plain(all).commands(most, everything)) {
+			for _, c := range plain(all).alike(plain(all).commands(owners, most, everything)) {
 				server.Restore(image)
 				done.commands++
 				got, err := t.try(all, c, done.commands)
@@ -241,7 +241,7 @@ func (t *scripts) walk(random *rand.Rand, steps int) error {
 		if err != nil {
 			return err
 		}
-		possible := plain(all).alike(plain(all).commands(most, everything))
+		possible := plain(all).alike(plain(all).commands(owners, most, everything))
 		c := possible[random.IntN(len(possible))]
 		if random.IntN(2) == 0 { // most commands are asks of those who hold nothing
 			c = possible[random.IntN(min(len(possible), 2*most))]

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,6 +45,26 @@ func TestQueue_smallWorld(t *testing.T) {
 	kinds := small(most, few, four)
 	done, err := explore(most, everything, states, budget.Time()-time.Since(began), four, kinds)
 	report(done, err, "requests", most, "depth", done.depth)
+}
+
+// TestQueue_randomWorld: five owners with up to twelve requests do random things.
+func TestQueue_randomWorld(t *testing.T) {
+	const steps = 1000
+	began, seed := time.Now(), budget.Seed()
+	var commands atomic.Int64
+	var workers sync.WaitGroup
+	for worker := range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for n := uint64(worker); time.Since(began) < budget.Time() && !t.Failed(); n += uint64(runtime.GOMAXPROCS(0)) {
+				if err := walk(rand.New(rand.NewPCG(seed, n)), steps); err != nil {
+					t.Errorf("%s=%d: %v", budget.SeedVariable, seed, err)
+				}
+				commands.Add(steps)
+			}
+		})
+	}
+	workers.Wait()
+	budget.Report(t, "commands", commands.Load(), "seed", seed, "seconds", seconds(began))
 }
 
 // TestScripts_smallWorld: the scripts of Redis do what the rule says, in every order of the first
