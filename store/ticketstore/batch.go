@@ -191,7 +191,10 @@ func (l *batcher) step(ctx context.Context, ops []*operation) error {
 	if err == nil && tx == nil {
 		err = ctx.Err()
 	}
-	if err != nil {
+	switch {
+	case err != nil && l.store.open.Err() != nil:
+		return errClosed // no caller's context need have ended
+	case err != nil:
 		return err
 	}
 	for _, op := range ops {
