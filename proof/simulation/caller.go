@@ -80,6 +80,10 @@ func (c *caller) run() {
 			c.attach(t)
 			continue
 		}
+		if c.sometimes(30) {
+			c.request(scope)
+			continue
+		}
 		c.acquire(context.Background(), scope, trees[c.random.IntN(len(trees))], 0)
 	}
 }
@@ -108,7 +112,7 @@ func (c *caller) acquire(parent context.Context, scope int, tree pathlock.Tree, 
 	before := c.latest(tree)
 	asked := time.Now()
 	lock, err := c.locker.Acquire(ctx, req)
-	c.judge(req, asked, cancelled, err)
+	c.judge(ctx, req, asked, cancelled, err)
 	c.note("%s %v %v gate %v, wait %v: %v", req.Note, tree, req.Claims, req.Gate, req.Wait, err)
 	if err != nil {
 		c.refuse(req.Note)
@@ -118,12 +122,12 @@ func (c *caller) acquire(parent context.Context, scope int, tree pathlock.Tree, 
 }
 
 // judge judges when and how a call has ended.
-func (c *caller) judge(req pathlock.Request, asked time.Time, cancelled time.Duration, err error) {
+func (c *caller) judge(ctx context.Context, req pathlock.Request, asked time.Time, cancelled time.Duration, err error) {
 	most := max(req.Wait, 0) + timeout
 	if took := time.Since(asked); took > min(most, cancelled+timeout+grace)+time.Millisecond {
 		c.failf("%s was to wait %v, was cancelled after %v, and took %v: %v", req.Note, req.Wait, cancelled, took, err)
 	}
-	for _, known := range []error{nil, pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, pathlock.ErrUnavailable, context.Canceled} {
+	for _, known := range []error{nil, pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, pathlock.ErrUnavailable, ctx.Err()} {
 		if errors.Is(err, known) {
 			return
 		}

@@ -18,7 +18,7 @@ type network struct {
 	random *rand.Rand // for the seeds of the connections
 	delay  time.Duration
 	serve  func(net.Conn)
-	breaks bool // a connection breaks now and then
+	breaks bool // a connection breaks now and then, or lags behind the others
 
 	mu    sync.Mutex
 	up    time.Time // when what is sent goes through again
@@ -148,6 +148,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	failed := c.failed
 	// Nothing happens at the same moment: who is first is not left to the scheduler.
 	takes := time.Duration(c.random.Int64N(int64(c.network.delay))) + c.network.delay/10
+	if c.network.breaks && c.random.IntN(200) == 0 { // what others send later overtakes this
+		takes += time.Duration(c.random.ExpFloat64() * float64(timeout))
+	}
 	c.mu.Unlock()
 	if failed != nil {
 		return 0, failed

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -183,12 +184,15 @@ func (o *oracle) believed() map[string]time.Time {
 	return all
 }
 
+// nameOf returns who asked for what a server has: a request of HTTP, or else a call.
+func nameOf(e pathlock.Entry) string { return cmp.Or(e.Origin.RequestID, e.Note) }
+
 // outlive judges that no process believes in a lease for longer than the server does. A time of the
 // server has whole milliseconds.
 func (o *oracle) outlive(believed map[string]time.Time, s pathlock.Snapshot, ends func(time.Time) time.Time) {
 	for _, e := range s.Holders {
-		if until, live := believed[e.Note]; live && until.After(ends(e.Until).Add(time.Millisecond)) {
-			o.fail("%s believes in its lease until %v, the server until %v", e.Note, until, ends(e.Until))
+		if until, live := believed[nameOf(e)]; live && until.After(ends(e.Until).Add(time.Millisecond)) {
+			o.fail("%s believes in its lease until %v, the server until %v", nameOf(e), until, ends(e.Until))
 		}
 	}
 }
@@ -199,12 +203,12 @@ func (o *oracle) look(s pathlock.Snapshot, gone func(instance string) (gone, ove
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range slices.Concat(s.Holders, s.Waiters) {
-		what := fmt.Sprintf("%s of %s, until %v", e.Note, e.Origin.Instance, e.Until)
+		what := fmt.Sprintf("%s of %s, until %v", nameOf(e), e.Origin.Instance, e.Until)
 		gone, over := gone(e.Origin.Instance)
 		if over && !e.Detached {
 			o.fail("a lease after its instance was gone, there is %s", what)
 		}
-		if at, refused := o.refused[e.Note]; refused && !gone && at.Before(refusedBefore) {
+		if at, refused := o.refused[nameOf(e)]; refused && !gone && at.Before(refusedBefore) {
 			o.fail("refused at %v, and still there: %s", at, what)
 		}
 	}

@@ -1,7 +1,7 @@
-// Package simulation runs instances of the real code in one process and in virtual time: lockers on
-// real stores, whose real client talks to a small Redis with the real scripts, over a network that
-// delays, stalls and cuts; instances crash, the server stops, forgets, falls back, or has a clock
-// that goes its own way. All of a world follows from its seed.
+// Package simulation runs instances of the real code in one process and in virtual time: lockers,
+// and the middleware, on real stores, whose real client talks to a small Redis with the real
+// scripts, over a network that delays, stalls and cuts; instances crash, the server stops, forgets,
+// falls back, or has a clock that goes its own way. All of a world follows from its seed.
 package simulation
 
 import (
@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/proof/simredis"
@@ -75,6 +77,8 @@ type instance struct {
 	name    string
 	network *network
 	locker  *pathlock.Locker
+	engine  *gin.Engine
+	wait    time.Duration // of its requests
 	store   pathlock.Store
 	end     func()
 	dead    context.Context
@@ -174,6 +178,8 @@ func (w *world) start(name string) {
 	i := &instance{world: w, name: name, network: n}
 	i.store, i.end = w.server.open(n)
 	i.locker = pathlock.New(i.store, pathlock.WithLease(w.lease), pathlock.WithInstance(name), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
+	i.wait = time.Duration(w.random.ExpFloat64()*float64(w.lease)).Truncate(time.Microsecond) + 1
+	i.engine = i.newEngine()
 	i.dead, i.crash = context.WithCancel(context.Background())
 	w.mu.Lock()
 	w.instances = append(w.instances, i)
