@@ -223,6 +223,34 @@ func TestHold_endedByTheServerEndsWhatRestsOnIt(t *testing.T) {
 	})
 }
 
+// What a grant is apart from is released: one that is held lives on as before, and one that is
+// granted after that has the lease that its owner's grants share.
+func TestHold_apartFromWhatIsReleased(t *testing.T) {
+	inBubble(t, func(s *fixture) {
+		_, store := s.process()
+		s.takes(store, "owner", "/a")
+		apart := s.ask("owner", "/c")
+		apart.Grant, apart.Apart, apart.Held = "held", true, true
+		testerr.Must(t, testerr.Of(store.Acquire(s.Context(), apart)))
+		s.takes(store, "late", "/b")
+		late := s.ask("late", "/a")
+		late.Grant, late.Apart, late.Held = "waits", true, true
+		waits := s.begin(s.Context(), store, late)
+		s.releases(store, "late")
+		s.releases(store, "owner")
+		testerr.Must(t, <-waits)
+		testerr.Must(t, testerr.Of(store.Renew(s.Context(), s.tree, []pathlock.Lease{
+			{Owner: "late", For: time.Hour}, {Owner: "owner", For: time.Hour}, {Owner: "owner", Grant: "held", For: time.Hour},
+		})))
+		time.Sleep(2 * late.Lease)
+		for _, path := range []string{"/a", "/c"} {
+			other := s.ask("other", path)
+			other.Wait = 0
+			testerr.Is(t, path, testerr.Of(store.Acquire(s.Context(), other)), pathlock.ErrConflict)
+		}
+	})
+}
+
 // closing is a backend that can be closed.
 type closing struct {
 	*process
