@@ -72,8 +72,10 @@ var plants = []plant{
 	{"no lease ends", "store/internal/locktable/lease.go", "if o.Holds() && !t.now.Before(o.until) {", "if false {", ofTables},
 	{"a hand-over to the dead begins a lease", "store/internal/locktable/lease.go", "		until = r.until // of the mortal waiter that it was\n", "", ofTables},
 	{"force leaves the places in the queue", "store/internal/locktable/table.go", "	for _, q := range slices.Backward(slices.Clone(o.Waits)) {", "	for _, q := range slices.Backward(o.Waits[:0]) {", ofTables},
-	{"two grants have one fence", "store/ticketstore/transaction.go", "	tx.fence++\n", "", ofTables},
+	{"two grants have one fence", "store/ticketstore/transaction.go", "	tx.fence++\n", "", []check{simulated, tickets}},
 
+	{"a handler outlives its locks", "middleware/visit.go", "m.serveLocked(locks.context(ctx), c)", "m.serveLocked(ctx, c)", []check{simulated}},
+	{"a request keeps its locks", "middleware/visit.go", "	defer locks.release(outer)\n", "", []check{simulated}},
 	{"nobody looks a second time", "middleware/acquire.go", "if !v.mustLookAgain(planned, locks) {", "if true {", []check{routes}},
 	{"locks stay after a failure", "middleware/acquire.go", "	done := false\n", "	done := true\n", []check{routes}},
 	{"a rename leaves its new name open", "internal/operation/claims.go", "		parent = o.Node.Parent()", "		return nil", []check{specs, plans}},

@@ -39,7 +39,7 @@ var rows = []row{
 	},
 	{
 		"a crashed instance leaves nothing after one lease; a call ends in time; what failed is granted to nobody",
-		"the same worlds, {TestSimulation calls} calls",
+		"the same worlds, {TestSimulation calls} calls, every third of them a request through the middleware",
 		byProve, "SQL, etcd and ZooKeeper beneath the tickets: their TestConformance",
 	},
 	{

@@ -115,7 +115,7 @@ func (c *caller) acquire(parent context.Context, scope int, tree pathlock.Tree, 
 	c.judge(ctx, req, asked, cancelled, err)
 	c.note("%s %v %v gate %v, wait %v: %v", req.Note, tree, req.Claims, req.Gate, req.Wait, err)
 	if err != nil {
-		c.refuse(req.Note)
+		c.finish(req.Note)
 		return
 	}
 	c.work(&hold{name: req.Note, scope: scope, tree: tree, gate: req.Gate, claims: req.Claims, fence: lock.Fence(), until: lock.Until}, lock, before, depth)
@@ -168,6 +168,9 @@ func (c *caller) work(h *hold, lock *pathlock.Lock, before uint64, depth int) {
 	c.ended(h)
 	err := lock.Release(context.Background())
 	c.note("%s is released: %v", h.name, err)
+	if err == nil {
+		c.finish(h.name)
+	}
 	if err != nil && c.kind == quiet && depth == 0 {
 		c.failf("%s is lost without a fault: %v", h.name, err)
 	}

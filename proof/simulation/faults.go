@@ -100,9 +100,9 @@ func (w *world) inspect() {
 		}
 		w.mu.Lock()
 		healthy := w.fault.Add(timeout + 5*time.Second)
-		refusedBefore := time.Now().Add(-timeout - 5*time.Second)
+		finishedBefore := time.Now().Add(-timeout - 5*time.Second)
 		if healthy.After(time.Now()) || w.kind == lossy {
-			refusedBefore = time.Time{}
+			finishedBefore = time.Time{}
 		}
 		gone := func(name string) (gone, over bool) {
 			w.mu.Lock()
@@ -112,6 +112,6 @@ func (w *world) inspect() {
 		}
 		w.mu.Unlock()
 		w.outlive(believed, snapshot, w.trueTime)
-		w.look(snapshot, gone, refusedBefore)
+		w.look(snapshot, gone, finishedBefore)
 	}
 }

@@ -37,9 +37,9 @@ type oracle struct {
 	holds []*hold
 	// fences has the greatest fence that anybody has been told, by tree.
 	fences map[pathlock.Tree]uint64
-	// refused are the notes of the calls that ended without a grant, and when they did.
-	refused map[string]time.Time
-	grants  int
+	// finished are the calls that ended without a grant, or have released it, and when they did.
+	finished map[string]time.Time
+	grants   int
 	// grantees has whose scope got a fence.
 	grantees map[grantee]int
 }
@@ -164,11 +164,11 @@ func (o *oracle) forgot(lease, renewal time.Duration, answered func() bool) {
 	check(renewal, answered)
 }
 
-// refuse notes that a call has ended without a grant.
-func (o *oracle) refuse(note string) {
+// finish notes that a call has ended without a grant, or has released it.
+func (o *oracle) finish(note string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.refused[note] = time.Now()
+	o.finished[note] = time.Now()
 }
 
 // believed returns until when live holds last, by their names, as their processes know it.
@@ -198,8 +198,8 @@ func (o *oracle) outlive(believed map[string]time.Time, s pathlock.Snapshot, end
 }
 
 // look judges what the server has: nothing of an instance whose last lease is over, and nothing for
-// a call of one that lives that was refused before a moment.
-func (o *oracle) look(s pathlock.Snapshot, gone func(instance string) (gone, over bool), refusedBefore time.Time) {
+// a call of one that lives that was over before a moment.
+func (o *oracle) look(s pathlock.Snapshot, gone func(instance string) (gone, over bool), finishedBefore time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range slices.Concat(s.Holders, s.Waiters) {
@@ -208,8 +208,8 @@ func (o *oracle) look(s pathlock.Snapshot, gone func(instance string) (gone, ove
 		if over && !e.Detached {
 			o.fail("a lease after its instance was gone, there is %s", what)
 		}
-		if at, refused := o.refused[nameOf(e)]; refused && !gone && at.Before(refusedBefore) {
-			o.fail("refused at %v, and still there: %s", at, what)
+		if at, finished := o.finished[nameOf(e)]; finished && !gone && at.Before(finishedBefore) {
+			o.fail("over at %v, and still there: %s", at, what)
 		}
 	}
 }

@@ -117,9 +117,7 @@ func (c *caller) request(scope int) {
 	sent.Header.Set("X-Request-Id", h.name)
 	c.engine.ServeHTTP(w, sent)
 	c.note("%s %s of %s in %v, wait %v: %d", h.name, r.name, paths[path], h.tree, c.wait, w.Code)
-	if w.Code != http.StatusNoContent {
-		c.refuse(h.name)
-	}
+	c.finish(h.name)
 	end := time.Now()
 	if !v.handled.IsZero() {
 		end = v.handled

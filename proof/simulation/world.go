@@ -103,7 +103,7 @@ func newWorld(t *testing.T, seed uint64, kinds ...kind) *world {
 	}
 	w.ends = w.epoch.Add(200 * w.lease)
 	w.at, w.shows = w.epoch, w.epoch
-	w.oracle = oracle{fail: w.failf, lossy: w.kind == lossy, granted: w.fenceTime, fences: make(map[pathlock.Tree]uint64), refused: make(map[string]time.Time), grantees: make(map[grantee]int)}
+	w.oracle = oracle{fail: w.failf, lossy: w.kind == lossy, granted: w.fenceTime, fences: make(map[pathlock.Tree]uint64), finished: make(map[string]time.Time), grantees: make(map[grantee]int)}
 	if w.kind == faulty {
 		w.rate = 1 - r.Float64()/50 // leases last longer on the server than they should
 	}
