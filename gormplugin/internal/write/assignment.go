@@ -104,8 +104,8 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement, op *Operation) (*assignm
 	if a.arranged != nil && a.Name != nil {
 		return nil, t.Unsupported("a hook cannot set the name of rows that are arranged: all of them would get the same")
 	}
-	// With the rest of a row, it is what was read of it.
-	if alone != nil && a.Name == nil && a.Parent == nil && a.Path+a.IDs == "" {
+	// With the parent, it is the rest of a row that was read, or made without it.
+	if alone != nil && a.Parent == nil && a.Path+a.IDs == "" {
 		return nil, t.Unsupported("%q follows from the place of a row, and cannot be set: use gormplugin.Move", alone.DBName)
 	}
 	return a, nil
