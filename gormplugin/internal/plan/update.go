@@ -25,6 +25,8 @@ type Change struct {
 	// others follow from the place.
 	Key, Tree any
 	Path, IDs string
+	// AtTop is set if a path is assigned that is empty, as of a row at the top.
+	AtTop bool
 	// Restores is set if the deletion mark is assigned to be that of a live row.
 	Restores bool
 }
@@ -214,6 +216,8 @@ func (u *updating) consider(n *Node) error {
 func (u *updating) checkStated(n, after *Node, restored bool) error {
 	s, c := u.shape, u.change
 	switch {
+	case c.AtTop && c.Parent == nil && n.Parent != nil:
+		return s.Misplaced("an empty path does not move %s to the top: use gormplugin.Move, or set the parent, too", s.RowName(n.ID))
 	case restored || c.Name == nil && !s.Nameless || c.Parent == nil:
 		return s.checkStated(n.ID, c.Path, c.IDs, after, n)
 	case after.Parent == n.Parent && (after.Name == n.Name || s.StatedBelow(n, c.Path)):

@@ -104,8 +104,8 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement, op *Operation) (*assignm
 	if a.arranged != nil && a.Name != nil {
 		return nil, t.Unsupported("a hook cannot set the name of rows that are arranged: all of them would get the same")
 	}
-	// With the parent, it is the rest of a row that was read, or made without it.
-	if alone != nil && a.Parent == nil && a.Path+a.IDs == "" {
+	// With the rest of a row, it is what was read of it.
+	if alone != nil && a.Name == nil && a.Parent == nil && a.Path+a.IDs == "" {
 		return nil, t.Unsupported("%q follows from the place of a row, and cannot be set: use gormplugin.Move", alone.DBName)
 	}
 	return a, nil
@@ -146,10 +146,10 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 		a.Tree = value
 	case t.Path:
 		text, _ := table.TextOf(value)
-		a.Path = table.Stated(t.PathForm, text)
+		a.Path, a.AtTop = table.Stated(t.PathForm, text), text == ""
 	case t.IDs:
 		text, _ := table.TextOf(value)
-		a.IDs = table.Stated(t.IDsForm, text)
+		a.IDs, a.AtTop = table.Stated(t.IDsForm, text), a.AtTop || text == ""
 	}
 	return value, nil
 }

@@ -65,8 +65,11 @@ func idPathChecks() []check {
 			w.fails(w.db.Model(&Entry{}).Create(map[string]any{"parent_id": top.ID, "name": "m"}).Error, gormplugin.ErrUnsupported)
 			w.fails(w.db.Omit("id").Create(&Entry{ID: top.ID + 1, ParentID: top.ID, Name: "o"}).Error, gormplugin.ErrUnsupported)
 			w.fails(w.db.Create(&Entry{DriveID: w.tree().ID(), Name: "a", IDs: "/elsewhere"}).Error, gormplugin.ErrMisplaced)
-			// As programs move a row that have no parents: by its path, which is empty for the top.
-			w.fails(w.db.Model(top).Select("name", "ids").Updates(&Entry{Name: "top"}).Error, gormplugin.ErrUnsupported)
+			// As programs that have no parents move a row to the top.
+			w.must(w.db.Model(top).Select("name", "ids").Updates(&Entry{Name: "top"}).Error)
+			below := &Entry{ParentID: top.ID, Name: "b"}
+			w.must(w.db.Create(below).Error)
+			w.fails(w.db.Model(below).Select("name", "ids").Updates(&Entry{Name: "b"}).Error, gormplugin.ErrMisplaced)
 		}},
 	}
 }
