@@ -116,7 +116,7 @@ func addKeys(t *table.Table, stmt *gorm.Statement) {
 // that it has read. Of leaves, it reads only the rows that are hit.
 func (e *Engine) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (plan.Hits, map[any]*table.Node, error) {
 	// A survey believes what the request has read before, or reads all of it.
-	if hit, known, ok := recallOperation(t, operationOf(db), t.Recalled(db), also); ok {
+	if hit, known, ok := recallTarget(t, soleKey(db, t, stmt), t.Recalled(db), also); ok {
 		return hit, known, nil
 	}
 	if t.IsLeaf() {
@@ -173,13 +173,63 @@ func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any
 	d.Add(")")
 }
 
-// recallOperation returns what [Engine.survey] would return for the statement of an operation, from
-// what the request has read before.
-func recallOperation(t *table.Table, op *Operation, read map[string]map[any]*table.Node, also []any) (hit plan.Hits, known map[any]*table.Node, ok bool) {
-	if op == nil || !op.Alone {
-		return hit, nil, false
+// soleKey returns the key of the one row that a statement means by nothing but its key, nil for any
+// other statement.
+func soleKey(db *gorm.DB, t *table.Table, stmt *gorm.Statement) (sole any) {
+	if op := operationOf(db); op != nil {
+		if !op.Alone {
+			return nil
+		}
+		return op.ID
 	}
-	n := read[t.TableName][op.ID]
+	where, ok := stmt.Clauses["WHERE"].Expression.(clause.Where)
+	_, ordered := stmt.Clauses["ORDER BY"]
+	_, limited := stmt.Clauses["LIMIT"]
+	if !ok || ordered || limited || stmt.Unscoped || len(stmt.Joins) > 0 {
+		return nil
+	}
+	for _, e := range where.Exprs {
+		key, err := t.KeyOf(db, stated(t, e))
+		if err != nil || key == nil || sole != nil && sole != key {
+			return nil
+		}
+		sole = key
+	}
+	return sole
+}
+
+// stated returns the value of the key in a condition on nothing else, nil if there is none.
+func stated(t *table.Table, condition clause.Expression) any {
+	isKey := func(column any) bool {
+		switch c := column.(type) {
+		case string:
+			return c == t.Key.DBName
+		case clause.Column:
+			return !c.Raw && (c.Name == t.Key.DBName || c.Name == clause.PrimaryKey) && (c.Table == "" || c.Table == clause.CurrentTable || c.Table == t.TableName)
+		}
+		return false
+	}
+	switch c := condition.(type) {
+	case clause.Eq:
+		if isKey(c.Column) {
+			return c.Value
+		}
+	case clause.IN:
+		if isKey(c.Column) && len(c.Values) == 1 {
+			return c.Values[0]
+		}
+	case clause.Expr:
+		if c.SQL == t.Key.DBName+" = ?" && len(c.Vars) == 1 {
+			return c.Vars[0]
+		}
+	}
+	return nil
+}
+
+// recallTarget returns what [Engine.survey] would return for a statement that means the row with
+// the key, from what the request has read before.
+func recallTarget(t *table.Table, key any, read map[string]map[any]*table.Node, also []any) (hit plan.Hits, known map[any]*table.Node, ok bool) {
+	n := read[t.TableName][key]
 	if n == nil {
 		return hit, nil, false
 	}
