@@ -138,7 +138,7 @@ type Present struct {
 	Columns []Column
 	// Indexes are names.
 	Indexes []string
-	// Unique are the columns with a unique index of their own.
+	// Unique are the columns with a unique index of their own, the primary key first.
 	Unique []string
 }
 

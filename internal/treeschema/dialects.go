@@ -69,6 +69,6 @@ func (c *catalogue) readSQLiteTexts() {
 	}
 	if len(key) > 0 {
 		// An INTEGER PRIMARY KEY has no index of its own: the table is the index.
-		c.indexes = append(c.indexes, key)
+		c.indexes = append([]index{key}, c.indexes...)
 	}
 }

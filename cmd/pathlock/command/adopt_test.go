@@ -119,6 +119,7 @@ type answer struct {
 		Table, Fsck string
 		Rows, Agree int
 		Statements  []struct{ SQL string }
+		Leaves      []struct{ Tags []string }
 	}
 	Unsupported []struct{ Table, Why string }
 }
@@ -159,8 +160,8 @@ func (tr trial) expect(t *testing.T, a answer, definite bool, except string) {
 	}
 }
 
-// whole says that all rows have the shape, and that fsck finds nothing once the statements have run
-// and it has filled new paths.
+// whole says that all rows have the shape, that fsck finds nothing once the statements have run and
+// it has filled new paths, and that no statement is needed then. Leaves have tags, too.
 func whole(t *testing.T, tr trial) {
 	a := tr.adopt(t)
 	tr.expect(t, a, true, "")
@@ -184,6 +185,14 @@ func whole(t *testing.T, tr trial) {
 		}
 		if code != 0 {
 			t.Errorf("%s: exit code %d: %s%s", tree.Fsck, code, out, errs)
+		}
+		if leaves := strings.Count(tree.Fsck, "--leaves "); leaves != len(tree.Leaves) || leaves > 0 && !strings.Contains(tree.Leaves[0].Tags[0], `pathlock:"parent"`) {
+			t.Errorf("%s: the leaves are %v", tree.Fsck, tree.Leaves)
+		}
+	}
+	for _, tree := range tr.adopt(t).Trees {
+		if _, also := tr.also[tree.Table]; !also && len(tree.Statements) > 0 {
+			t.Errorf("%s still needs %v", tree.Fsck, tree.Statements)
 		}
 	}
 }

@@ -7,12 +7,15 @@ SELECT 'table' AS what, '' AS name, 0 AS n, json_build_object(
          'hides', secured)::text AS doc
 FROM t
 UNION ALL
--- Of a domain, the type and the length are those of its base type, and so is what the collation can
+-- No statement retypes a column that a view, a policy, a trigger or a generated column uses. Of a
+-- domain, the type and the length are those of its base type, and so is what the collation can
 -- tell apart.
 SELECT 'column', a.attname, a.attnum, json_build_object(
          'name', a.attname, 'type', CASE ty.typtype WHEN 'e' THEN 'enum ' ELSE '' END || format_type(base.type_oid, base.modifier), 'collation', COALESCE(co.collname, ''), 'nullable', NOT a.attnotnull,
          'required', a.attnotnull AND d.adbin IS NULL AND a.attidentity = '',
-         'length', CASE WHEN ty.typname IN ('varchar', 'bpchar') AND base.modifier > 4 THEN base.modifier - 4 ELSE 0 END, 'plain', ty.oid = a.atttypid,
+         'length', CASE WHEN ty.typname IN ('varchar', 'bpchar') AND base.modifier > 4 THEN base.modifier - 4 ELSE 0 END, 'plain', ty.oid = a.atttypid
+             AND NOT EXISTS (SELECT 1 FROM pg_depend u WHERE u.refclassid = 'pg_class'::regclass AND u.refobjid = t.oid AND u.refobjsubid = a.attnum
+                             AND (u.classid::regclass::text IN ('pg_rewrite', 'pg_policy', 'pg_trigger', 'pg_attrdef') AND u.deptype = 'n' OR u.objid = t.oid)),
          'expression', CASE WHEN a.attgenerated <> '' THEN pg_get_expr(d.adbin, d.adrelid) ELSE '' END,
          'equality', CASE WHEN co.collname IS NULL THEN ''
                           WHEN NOT co.collisdeterministic THEN 'loose'
@@ -37,7 +40,7 @@ LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 UNION ALL
 -- The parts of the indexes' keys, without INCLUDEd columns. An index that could not be built is not
 -- unique. NULLS NOT DISTINCT came with PostgreSQL 15.
-SELECT 'part', c.relname, k.n, json_build_object(
+SELECT 'part', CASE WHEN i.indisprimary THEN '' ELSE c.relname END, k.n, json_build_object(
          'index', c.relname, 'unique', i.indisunique AND i.indisvalid AND i.indisready,
          'idle', NOT (i.indisvalid AND i.indisready) OR am.amname <> 'btree',
          'nulls_equal', COALESCE((to_jsonb(i) ->> 'indnullsnotdistinct')::boolean, FALSE),

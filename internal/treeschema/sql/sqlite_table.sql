@@ -10,7 +10,7 @@ FROM (
 )
 UNION ALL
 SELECT 'column', name, cid, json_object(
-         'name', name, 'type', type, 'nullable', "notnull" = 0, 'required', "notnull" <> 0 AND dflt_value IS NULL AND hidden = 0, 'plain', 0, 'length', 0, 'key', pk,
+         'name', name, 'type', type, 'nullable', "notnull" = 0, 'required', "notnull" <> 0 AND dflt_value IS NULL AND hidden = 0, 'plain', 0, 'expression', CASE WHEN hidden > 1 THEN 'others' ELSE '' END, 'length', 0, 'key', pk,
          'equality', CASE WHEN type = '' OR upper(type) LIKE '%CHAR%' OR upper(type) LIKE '%CLOB%' OR upper(type) LIKE '%TEXT%' OR upper(type) LIKE '%BLOB%'
                           THEN 'exact' ELSE '' END)
 FROM pragma_table_xinfo(?1)

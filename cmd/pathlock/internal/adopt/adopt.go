@@ -38,6 +38,7 @@ type Tree struct {
 	Disagree []Disagree `json:"disagree"`
 	// Tags are fields of the model, and Options those of gormplugin.New.
 	Tags       []string    `json:"tags"`
+	Leaves     []Leaf      `json:"leaves,omitempty"`
 	Options    []string    `json:"options"`
 	Statements []Statement `json:"statements"`
 	// Findings are what fsck finds, at most [mostFindings], behind a line with their number.
@@ -48,6 +49,12 @@ type Tree struct {
 
 	shape shape
 	twins int
+}
+
+// Leaf is a table whose rows have the paths of the tree's, with the fields of its model.
+type Leaf struct {
+	Table string   `json:"table"`
+	Tags  []string `json:"tags"`
 }
 
 // Disagree is a row that does not have the shape.
@@ -157,6 +164,9 @@ func (r *reader) shapes(ctx context.Context, only string, report *Report) (shape
 func (r *reader) describe(ctx context.Context, s shape) (Tree, error) {
 	v := s.judge()
 	tree := Tree{Table: s.Table.Table, Fsck: flags(s.Table, false), Rows: v.rows, Agree: v.agree, Disagree: v.disagree, Tags: s.tags(), Options: s.options(), shape: s, twins: v.twins, Notes: s.notes()}
+	for _, l := range s.leaves() {
+		tree.Leaves = append(tree.Leaves, Leaf{l.Table.Table, l.tags()})
+	}
 	found, err := r.statements(ctx, &s, &tree)
 	if err != nil {
 		return tree, err

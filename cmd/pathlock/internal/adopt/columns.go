@@ -127,7 +127,7 @@ func (s *shape) findDepth() {
 		share = enough // a stale path hides where a row is
 	}
 	for _, name := range s.of.order {
-		if s.of.kind(name) != dialect.Number || !depthHint.MatchString(name) || s.of.cells[name] == nil || slices.Contains([]string{s.Key, s.Parent, s.Tree}, name) {
+		if s.of.kind(name) != dialect.Number || s.of.columns[name].Expression != "" || !depthHint.MatchString(name) || s.of.cells[name] == nil || slices.Contains([]string{s.Key, s.Parent, s.Tree}, name) {
 			continue
 		}
 		offsets, depths, all := make(map[int]int), make(map[int]bool), 0

@@ -10,63 +10,88 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
-// fills are the statements that fill the added columns from the path.
+// spelling is how a database writes expressions over texts.
+type spelling struct {
+	// length of a text, and butLast, a text without its last character.
+	length, butLast string
+	// dir is a text up to its last separator, which is the second argument.
+	dir string
+	// joined compares fast and byte by byte with another such text, where the rows end so.
+	joined, end string
+	// least is the least key of a group, and bytes a literal.
+	least, bytes string
+}
+
+// spellings are those of the databases. PostgreSQL has no least UUID, MySQL joins by no long text,
+// and SQLite by no expression without a type, or that no LIMIT keeps it from moving.
+var spellings = map[*dialect.Dialect]spelling{
+	dialect.MySQL: {
+		length: "CHAR_LENGTH(%s)", butLast: "LEFT(%[1]s, CHAR_LENGTH(%[1]s) - 1)",
+		dir:    "LEFT(%[1]s, CHAR_LENGTH(%[1]s) - CHAR_LENGTH(SUBSTRING_INDEX(%[1]s, '%[2]s', -1)))",
+		joined: "SHA2(%s, 256)", least: "MIN(%s)", bytes: "X'%s'",
+	},
+	dialect.PostgreSQL: {length: "LENGTH(%s)", butLast: "LEFT(%s, -1)", dir: "RTRIM(%[1]s, REPLACE(%[1]s, '%[2]s', ''))", joined: "%s", least: "(ARRAY_AGG(%[1]s ORDER BY %[1]s))[1]", bytes: "'\\x%s'"},
+	dialect.SQLite:     {length: "LENGTH(%s)", butLast: "SUBSTR(%[1]s, 1, LENGTH(%[1]s) - 1)", dir: "RTRIM(%[1]s, REPLACE(%[1]s, '%[2]s', ''))", joined: "CAST(%s AS TEXT)", end: " LIMIT -1", least: "MIN(%s)", bytes: "X'%s'"},
+}
+
+// fills are the statements that fill the added columns from the path: one for each, so that it can
+// run again beside unique indexes.
 func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
-	column := s.Path
-	form, _ := treetable.ParseForm(s.PathForm)
-	if column == "" {
-		column = s.IDPath
-		form, _ = treetable.ParseForm(s.IDPathForm)
-	}
-	q, table := d.QuotePart, d.Quote(s.Table.Table)
-	length := "LENGTH"
-	if d == dialect.MySQL {
-		length = "CHAR_LENGTH"
-	}
-	// dir is the path up to the last name, with what separates them.
+	column, form := s.pathColumn()
+	q, table, spelt := d.QuotePart, d.Quote(s.Table.Table), spellings[d]
 	text := q(column)
 	if form.Trail != "" {
-		text = fmt.Sprintf("SUBSTR(%s, 1, %s(%s) - 1)", text, length, text)
+		text = fmt.Sprintf(spelt.butLast, text)
 	}
-	dir := fmt.Sprintf("RTRIM(%s, REPLACE(%s, '%s', ''))", text, text, form.Separator)
-	if d == dialect.MySQL {
-		dir = fmt.Sprintf("LEFT(%s, CHAR_LENGTH(%s) - CHAR_LENGTH(SUBSTRING_INDEX(%s, '%s', -1)))", text, text, text, form.Separator)
-	}
-	above := dir
-	if form.Trail == "" {
-		above = fmt.Sprintf("SUBSTR(%s, 1, %s(%s) - 1)", dir, length, dir)
-	}
-	same, tree := "", ""
-	if s.Tree != "" {
-		same, tree = " AND p."+q(s.Tree)+" = "+table+"."+q(s.Tree), ", "+q(s.Tree)
-	}
-	own, root := q(column), "'"+strings.ReplaceAll(form.Print(""), "'", "''")+"'"
-	top := above + " = " + root + " AND " + own + " <> " + root
-	if form.OfParent {
-		above, own = q(column), s.ownPath(d, form)
-		top = above + " = " + root
-	}
-	live := ""
-	if s.Deleted != "" {
-		live = " WHERE " + d.Live(q(s.Deleted), s.of.kind(s.Deleted), s.when())
-	}
-	missing := "'-1'"
-	if s.of.kind(s.Key) == dialect.Number {
-		missing = "-1"
-	}
+	dir := fmt.Sprintf(spelt.dir, text, form.Separator)
 	if s.isAdded(s.Name) {
-		statements = append(statements, Statement{SQL: fmt.Sprintf("UPDATE %s SET %s = SUBSTR(%s, %s(%s) + 1)", table, q(s.Name), text, length, dir), Why: "the name is the last one of the path"})
+		statements = append(statements, Statement{
+			SQL: fmt.Sprintf("UPDATE %s SET %s = SUBSTR(%s, %s + 1)", table, q(s.Name), text, fmt.Sprintf(spelt.length, dir)),
+			Why: "the name is the last one of the path",
+		})
 	}
+	root := "'" + strings.ReplaceAll(form.Print(""), "'", "''") + "'"
+	own, above, top := q(column), dir, " AND "+q(column)+" <> "+root
+	if form.Trail == "" {
+		above = fmt.Sprintf(spelt.butLast, dir)
+	}
+	if form.OfParent {
+		own, above, top = s.ownPath(d, form), q(column), ""
+	}
+	where, tree, same := " WHERE "+own+" <> "+root, "", ""
+	if s.Deleted != "" {
+		where += " AND " + d.Live(q(s.Deleted), s.of.kind(s.Deleted), s.when())
+	}
+	if s.Tree != "" {
+		tree, same = q(s.Tree)+" AS tree, ", " AND a.tree = b.tree"
+	}
+	rows := func(path, where string) string {
+		return fmt.Sprintf("(SELECT %s AS own, %s%s AS path FROM %s%s%s)", q(s.Key), tree, fmt.Sprintf(spelt.joined, path), table, where, spelt.end)
+	}
+	missing := map[dialect.ColumnKind]string{
+		dialect.Number: "-1", dialect.UUID: "'ffffffff-ffff-ffff-ffff-ffffffffffff'", dialect.Bytes: fmt.Sprintf(spelt.bytes, "ff"),
+	}[s.of.kind(s.Key)]
+	if missing == "" {
+		missing = "'-1'"
+	}
+	update := strings.NewReplacer("@table", table+" AS c", "@belongs", "c."+q(s.Key)+" = j.own", "@where", "1 = 1",
+		"@others", fmt.Sprintf("(SELECT b.own, %s AS up FROM %s AS b LEFT JOIN %s AS a ON a.path = b.path%s AND a.own <> b.own GROUP BY b.own) AS j",
+			fmt.Sprintf(spelt.least, "a.own"), rows(above, ""), rows(own, where), same),
+		"@set", fmt.Sprintf("SET %s = COALESCE(j.up, CASE WHEN %s = %s%s THEN NULL ELSE %s END)", q(s.Parent), above, root, top, missing))
 	return append(statements, Statement{
-		SQL: fmt.Sprintf("UPDATE %s SET %s = COALESCE((SELECT MIN(p.%s) FROM (SELECT %s%s, %s AS own FROM %s%s) AS p WHERE p.own = %s AND p.own <> %s AND p.%s <> %s.%s%s), CASE WHEN %s THEN NULL ELSE %s END)",
-			table, q(s.Parent), q(s.Key), q(s.Key), tree, own, table, live, qualified(above, q(column), table), root, q(s.Key), table, q(s.Key), same, top, missing),
+		SQL: update.Replace(d.AssignBelow),
 		Why: fmt.Sprintf("the parent is the row with the path above; %d rows have none, and get the parent %s, which fsck finds", s.judge().orphans, missing),
 	})
 }
 
-// qualified names the table of a column in an expression.
-func qualified(expression, column, table string) string {
-	return strings.ReplaceAll(expression, column, table+"."+column)
+// pathColumn is the column of the path, with its form: that of names, if there are two.
+func (s *shape) pathColumn() (column string, form treetable.Form) {
+	column, pattern := s.Path, s.PathForm
+	if column == "" {
+		column, pattern = s.IDPath, s.IDPathForm
+	}
+	form, _ = treetable.ParseForm(pattern)
+	return column, form
 }
 
 // ownPath is the expression for a row's own path, where the column has its parent's.

@@ -119,7 +119,18 @@ func (s *shape) addLeaf(p pointer, column string, names bool, f treetable.Form) 
 		return
 	}
 	leaf.Deleted, leaf.DeletedWhen = t.mark()
-	s.Leaves = append(s.Leaves, leaf)
+	if s.Leaves = append(s.Leaves, leaf); s.below == nil {
+		s.below = make(map[string]*table)
+	}
+	s.below[t.name] = t
+}
+
+// leaves are the shapes of the tables below.
+func (s *shape) leaves() (shapes []shape) {
+	for _, l := range s.Leaves {
+		shapes = append(shapes, shape{Table: l, of: s.below[l.Table]})
+	}
+	return shapes
 }
 
 // leafName is the column of the names of leaves, by its own name.

@@ -175,8 +175,10 @@ func (s *shape) field(column, tag string) string {
 		typ = "int64"
 	case dialect.Bool, dialect.Bits:
 		typ = "bool"
+	case dialect.Bytes:
+		typ = "[]byte"
 	}
-	if column == s.Parent && bool(c.Nullable) && !s.hasZero() {
+	if column == s.Parent && bool(c.Nullable) && !s.hasZero() && typ != "[]byte" {
 		typ = "*" + typ
 	}
 	var settings []string

@@ -2,8 +2,10 @@ package adopt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
@@ -32,12 +34,7 @@ func (s *shape) refused(v verdict, found []treeschema.Finding) (refused []string
 	}
 	alters := false
 	for _, f := range found {
-		switch f.Check {
-		case treeschema.ForeignKeys, treeschema.Triggers, treeschema.Rules, treeschema.Partitions, treeschema.RowSecurity, treeschema.Inheritance:
-			say("%s: %s: %s", f.Missing, f.Why, f.Advice)
-		case treeschema.Collation, treeschema.Type, treeschema.Length:
-			alters = true
-		}
+		alters = alters || slices.Contains([]treeschema.Check{treeschema.Collation, treeschema.Type, treeschema.Length}, f.Check)
 	}
 	if alters {
 		say("AutoMigrate of old models would undo the types, lengths and collations: give their fields the same size, or remove the call")
@@ -45,30 +42,53 @@ func (s *shape) refused(v verdict, found []treeschema.Finding) (refused []string
 	return refused
 }
 
-// Rollout lists the steps to the tree's protection.
+// rollout lists the steps to the tree's protection.
 func (t Tree) rollout() (steps []string) {
-	fsck := "pathlock fsck " + flags(t.shape.Table, true)
+	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
+	fsck, late := "pathlock fsck "+flags(t.shape.Table, true), t.lateIndexes()
+	say("Release old code without AutoMigrate of %s.", t.Table)
 	if len(t.Statements) > 0 {
-		steps = append(steps, fmt.Sprintf("Run the statements above, one by one, and ANALYZE %s. Remove AutoMigrate of its old model.", t.Table))
+		without := ""
+		if late != "" {
+			without = ", but for those with UNIQUE, as " + late
+		}
+		say("Run the statements above, one by one%s. Then run %s.", without, t.shape.analyze())
 	}
-	steps = append(steps, "Stop the old instances, or let the proxy refuse everything but GET for them.")
+	say("Stop the old instances, or let the proxy refuse everything but GET for them.")
 	if t.shape.isAdded(t.shape.Parent) {
-		steps = append(steps, "Run the UPDATE statements again: old code has written rows without the new columns.")
+		say("Run the UPDATE statements again: old code has written rows without the new columns.")
 	}
-	return append(steps,
-		"See what a repair would change: "+fsck+" --repair",
-		"Repair, as nobody writes now: "+fsck+" --repair --apply --locks off --log changes.jsonl"+t.late(),
-		"Start the new instances, with the tags and options above, first with offstore.New().",
-		"Check, now and after a day: "+fsck,
-		"Restart the instances with a lock store, one after the other.")
+	say("See what a repair would change: %s --repair", fsck)
+	say("Repair, as nobody writes now: %s --repair --apply --locks off --log changes.jsonl", fsck)
+	if late != "" {
+		say("Run the statements with UNIQUE.")
+	}
+	say("Start the new instances, with the tags and options above, first with offstore.New().")
+	say("Check, now and after a day: %s", fsck)
+	say("Restart the instances with a lock store, one after the other.")
+	return steps
 }
 
-// late says which statements have to wait for the repair.
-func (t Tree) late() string {
-	if t.twins == 0 {
+// lateIndexes says why the unique indexes have to wait for the repair, "" if they have not.
+func (t Tree) lateIndexes() string {
+	switch {
+	case !slices.ContainsFunc(t.Statements, func(s Statement) bool { return strings.Contains(s.SQL, " UNIQUE ") }):
 		return ""
+	case t.shape.isAdded(t.shape.Parent):
+		return "old code writes rows without a parent, which these would refuse"
+	case t.twins > 0:
+		return fmt.Sprintf("%d rows have the name of a sibling now", t.twins)
 	}
-	return fmt.Sprintf("\n       Only then create the unique indexes: %d rows have the name of a sibling now.", t.twins)
+	return ""
+}
+
+// analyze is the statement that counts the rows anew for the database's planner.
+func (s *shape) analyze() string {
+	words := "ANALYZE "
+	if s.of.dialect == dialect.MySQL {
+		words = "ANALYZE TABLE "
+	}
+	return words + s.of.dialect.Quote(s.Table.Table)
 }
 
 // Text is the report for people, with lines of any length.
@@ -105,6 +125,9 @@ func (t Tree) write(b *strings.Builder) {
 	list("Rows that do not agree", rows)
 	list("Notes", t.Notes)
 	list("Tags of "+typeName(t.Table), t.Tags)
+	for _, l := range t.Leaves {
+		list("Tags of "+typeName(l.Table), l.Tags)
+	}
 	list("Options of gormplugin.New", t.Options)
 	var statements []string
 	for _, s := range t.Statements {

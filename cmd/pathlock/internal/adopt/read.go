@@ -11,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // reader reads a database.
@@ -84,6 +85,10 @@ func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
 		return err
 	}
 	if s.isAdded(s.Parent) {
+		t.columns = cloned(t.columns)
+		for _, name := range s.addedNames() {
+			delete(t.columns, name)
+		}
 		for _, again := range t.parentless(nil) {
 			again.settle()
 			*s = again
@@ -163,8 +168,11 @@ func (r *reader) legible(c treeschema.Column) string {
 	case kind == dialect.Bits && r.dialect == dialect.MySQL:
 		return quoted + " + 0"
 	case kind == dialect.Bytes:
-		if c.Length > 0 && c.Length <= 64 {
-			return "HEX(" + quoted + ")"
+		if r.dialect == dialect.PostgreSQL {
+			return fmt.Sprintf("ENCODE(SUBSTR(%s, 1, %d), 'hex')", quoted, treetable.MostZeros)
+		}
+		if r.dialect == dialect.SQLite || c.Length > 0 && c.Length <= treetable.MostZeros {
+			return fmt.Sprintf("HEX(SUBSTR(%s, 1, %d))", quoted, treetable.MostZeros)
 		}
 		return ""
 	case kind == dialect.Other, kind == dialect.Bits:

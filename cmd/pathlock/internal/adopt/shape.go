@@ -24,6 +24,8 @@ type shape struct {
 	guessed bool
 	// formless is set where no path shows what separates names.
 	formless bool
+	// below has the tables of the leaves.
+	below map[string]*table
 	// self is set where a row at the top is its own parent.
 	self bool
 }

@@ -15,8 +15,9 @@ import (
 
 // statements lists what the schema of a shape needs, and returns all that package treeschema finds.
 func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treeschema.Finding, error) {
+	of := s.of
 	add := func(st Statement) {
-		st.Locks, st.Undo = r.locks(st.SQL, s.of), cmp.Or(st.Undo, r.undo(st.SQL, s.of))
+		st.Locks, st.Undo = r.locks(st.SQL, of), cmp.Or(st.Undo, r.undo(st.SQL, of))
 		tree.Statements = append(tree.Statements, st)
 	}
 	tree.Statements = []Statement{}
@@ -36,21 +37,29 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 	if s.self {
 		add(s.zeroTops(r.dialect))
 	}
-	model := doctor.ModelOf(s.Table, s.columns())
-	model.Planned, model.TextKeys = planned, s.textKeys()
-	for i := range model.Marks {
-		s.zeroMark(&model.Marks[i])
-	}
-	found, err := treeschema.Tables(ctx, r.db, r.dialect, []treeschema.Model{model})
-	for _, f := range found {
-		for _, sql := range f.Statements {
-			add(Statement{SQL: sql, Why: f.Missing + ": " + f.Why})
+	var found []treeschema.Finding
+	for _, part := range append([]shape{*s}, s.leaves()...) {
+		model := doctor.ModelOf(part.Table, part.columns())
+		model.Planned, model.TextKeys = planned, part.textKeys()
+		for i := range model.Marks {
+			part.zeroMark(&model.Marks[i])
 		}
-		if len(f.Statements) == 0 && f.Severity == treeschema.Unsafe {
-			tree.Notes = append(tree.Notes, f.String())
+		lacks, err := treeschema.Tables(ctx, r.db, r.dialect, []treeschema.Model{model})
+		if err != nil {
+			return nil, err
 		}
+		for _, f := range lacks {
+			of = part.of
+			for _, sql := range f.Statements {
+				add(Statement{SQL: sql, Why: f.Missing + ": " + f.Why})
+			}
+			if len(f.Statements) == 0 {
+				tree.Notes = append(tree.Notes, f.String())
+			}
+		}
+		found, planned = append(found, lacks...), nil
 	}
-	return found, err
+	return found, nil
 }
 
 // zeroTops is the statement that gives rows at the top the zero value for a parent.
