@@ -23,7 +23,7 @@ func TestAdopt_page(t *testing.T) {
 	if code, out, errs := run(t, "adopt", "--db", url); code != 0 || out != want {
 		t.Errorf("exit code %d, and\n%s%s", code, out, errs)
 	}
-	if code, out, errs := run(t, "adopt", "--db", url, "--table", "nobody"); code != 8 || errs != "pathlock: there is no table \"nobody\"\n" {
+	if code, out, errs := run(t, "adopt", "--db", url, "--table", "nobody"); code != 8 || errs != "pathlock: there is no table \"nobody\" that this user can read\n" {
 		t.Errorf("exit code %d, and %s%s", code, out, errs)
 	}
 }

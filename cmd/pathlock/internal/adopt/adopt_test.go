@@ -119,7 +119,8 @@ func TestRun_fillsParents(t *testing.T) {
 // A table without a tree is no tree, and says so if it was asked for.
 func TestRun_findsNone(t *testing.T) {
 	db := database(t, `CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, email TEXT, sort INTEGER, url TEXT)`,
-		`INSERT INTO users VALUES (1, 'a', 'a@x.example', 1, 'https://a.example/'), (2, 'b', 'b@x.example', 1, 'https://b.example/x'), (3, 'c', 'c@x.example', 2, '/a/c')`)
+		`INSERT INTO users VALUES (1, 'a', 'a@x.example', 1, 'https://a.example/'), (2, 'b', 'b@x.example', 1, 'https://b.example/x'), (3, 'c', 'c@x.example', 2, '/a/c')`,
+		`CREATE TABLE links (id INTEGER PRIMARY KEY, user_id INTEGER, title TEXT, url TEXT)`, `INSERT INTO links VALUES (1, 1, 'a', '/x/y'), (2, 1, 'b', '/x'), (3, 2, 'c', '/x/z/w')`)
 	if report, err := adopt.Run(t.Context(), db, fsck.SQLite, adopt.Options{}); err != nil || report.Text() != "no table holds a tree\n" {
 		t.Errorf("got %s (%v)", report.Text(), err)
 	}

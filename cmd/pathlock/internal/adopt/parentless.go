@@ -92,6 +92,9 @@ func (s shape) withOwnPath(f treetable.Form) (found []shape) {
 			f.Lead = dir
 		}
 	}
+	if below == 1 && live > 2 && !pathHint.MatchString(s.Path) {
+		return nil // by chance, as among addresses of pages
+	}
 	top := f.Lead
 	if f.Trail == "" && top != "" || f.Trail == "" && leads[""] > 0 && strings.HasPrefix(cells[0].String, f.Separator) {
 		f.Lead += f.Separator

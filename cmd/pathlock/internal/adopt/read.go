@@ -39,11 +39,12 @@ type table struct {
 	more bool
 }
 
-// catalogues are the questions for the tables of a database.
+// catalogues are the questions for the tables of a database that the user can read. A dot in a name
+// stands before it for a schema.
 var catalogues = map[*dialect.Dialect]string{
-	dialect.MySQL:      "SELECT TABLE_NAME, VERSION() FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') ORDER BY 1",
-	dialect.PostgreSQL: "SELECT relname, '' FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND pg_table_is_visible(oid) AND relnamespace::regnamespace::text NOT IN ('pg_catalog', 'information_schema') ORDER BY 1",
-	dialect.SQLite:     "SELECT name, '' FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY 1",
+	dialect.MySQL:      "SELECT TABLE_NAME, VERSION() FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') AND TABLE_NAME NOT LIKE '%.%' ORDER BY 1",
+	dialect.PostgreSQL: "SELECT CASE WHEN pg_table_is_visible(c.oid) THEN relname ELSE nspname || '.' || relname END, '' FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE relkind IN ('r', 'p') AND NOT relispartition AND nspname !~ '^pg_' AND nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AND strpos(relname, '.') = 0 ORDER BY 1",
+	dialect.SQLite:     "SELECT name, '' FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE '%.%' ORDER BY 1",
 }
 
 // sampled is how many rows of a table are read to find its shape.
@@ -55,11 +56,11 @@ func (r *reader) samples(ctx context.Context, tx *sql.Tx, only string) (tables [
 	if err != nil {
 		return nil, err
 	}
-	if strings.Contains(only, ".") {
+	if strings.Contains(only, ".") && !slices.Contains(names, only) {
 		names = append(names, only)
 	}
 	if only != "" && !slices.Contains(names, only) {
-		return nil, fmt.Errorf("there is no table %q", only)
+		return nil, fmt.Errorf("there is no table %q that this user can read", only)
 	}
 	for _, name := range names {
 		t, err := r.read(ctx, tx, name)
@@ -144,7 +145,7 @@ func (r *reader) read(ctx context.Context, tx *sql.Tx, name string) (*table, err
 	var selected []string
 	for _, c := range there.Columns {
 		t.columns[c.Name], t.order = c, append(t.order, c.Name)
-		if r.legible(c) != "" {
+		if r.legible(c) != "" && !strings.Contains(c.Name, ".") {
 			selected = append(selected, c.Name)
 		}
 	}

@@ -182,6 +182,9 @@ func (r *reader) undo(sql string, t *table) string {
 		return "ALTER TABLE " + m[1] + " DROP KEY " + m[2]
 	}
 	if m := addsIndex.FindStringSubmatch(sql); m != nil {
+		if schema, _, other := strings.Cut(t.name, "."); other && r.dialect == dialect.PostgreSQL {
+			m[1] = r.dialect.QuotePart(schema) + "." + m[1]
+		}
 		return "DROP INDEX " + m[1]
 	}
 	if m := altersType.FindStringSubmatch(sql); m != nil {
