@@ -51,11 +51,13 @@ func (s *shape) free(want string) string {
 	return name
 }
 
-// pathType and nameType are the types of new columns.
-func (t *table) pathType(d *dialect.Dialect) treeschema.Column { return textType(d, 700) }
-func (t *table) nameType(d *dialect.Dialect) treeschema.Column { return textType(d, 255) }
+// The lengths of new columns.
+const (
+	pathLength = 700
+	nameLength = 255
+)
 
-// textType is a column of texts that compares them byte by byte.
+// textType is a new column of texts that compares them byte by byte.
 func textType(d *dialect.Dialect, length int64) treeschema.Column {
 	c := treeschema.Column{Type: fmt.Sprintf("varchar(%d)", length), Length: length, Bytes: 4 * length, Nullable: true, Plain: true, Equality: "exact"}
 	if d == dialect.MySQL {

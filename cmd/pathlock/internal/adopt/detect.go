@@ -252,7 +252,7 @@ func (t *table) pathless(links []shape) (found []shape) {
 			s.guess()
 		}
 		if s.Path == "" && s.IDPath == "" {
-			s.IDPath = s.add(s.free("id_path"), s.of.pathType(t.dialect), nil)
+			s.IDPath = s.add(s.free("id_path"), textType(t.dialect, pathLength), nil)
 		}
 		s.Deleted, s.DeletedWhen = t.mark()
 		v := s.judge()

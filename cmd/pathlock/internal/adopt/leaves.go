@@ -96,7 +96,7 @@ func (s *shape) takeNames(p pointer, column string) [][2]string {
 				}
 				if nameHint.MatchString(label) && len(s.Leaves) == 0 {
 					s.added, s.IDPath, s.IDPathForm, s.Name = nil, "", "", label
-					s.Path = s.add(s.free("path"), s.of.pathType(s.of.dialect), nil)
+					s.Path = s.add(s.free("path"), textType(s.of.dialect, pathLength), nil)
 					s.setForm(f)
 					s.addLeaf(p, column, true, f)
 				}

@@ -26,11 +26,7 @@ func flags(t treetable.Table, shell bool) string {
 		case f.is[0] == '-': // behind a space, it would be a flag
 			b.WriteString(" --" + f.flag + "=" + quoted(f.is, shell))
 		default:
-			between := " "
-			if f.is[0] == '-' {
-				between = "=" // or it would be taken for a flag
-			}
-			b.WriteString(" --" + f.flag + between + quoted(f.is, shell))
+			b.WriteString(" --" + f.flag + " " + quoted(f.is, shell))
 		}
 	}
 	for _, l := range t.Leaves {

@@ -162,7 +162,7 @@ func (s shape) labelled(names []cell, live int) (found []shape) {
 		found = append(found, s)
 	}
 	if label == "" || live < 3 {
-		s.Name = s.add(s.free("segment"), s.of.nameType(s.of.dialect), names)
+		s.Name = s.add(s.free("segment"), textType(s.of.dialect, nameLength), names)
 		found = append(found, s)
 	}
 	return found
