@@ -56,7 +56,7 @@ func TestAdoption_transcript(t *testing.T) {
 		}
 		lines := 0
 		for line := range strings.Lines(shown[1]) {
-			server := strings.Contains(line, "utf8mb4") || strings.Contains(line, "gorm:") || strings.Contains(line, "-- locks:")
+			server := strings.Contains(line, "`sys_dept`") || strings.Contains(line, "gorm:") || strings.Contains(line, "-- locks:")
 			if line = strings.TrimSpace(line); line == "" || server {
 				continue
 			}
