@@ -10,9 +10,14 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
-// Columns names the columns of a model by field or by column name, instead of by tags. An empty one
-// is looked for among the tags. The table, its key and its leaves are those of the models;
-// SingleTree and Namespace are what the options of these names set.
+// Columns names the columns of a model by field or by column name, instead of by tags:
+//
+//	gormplugin.Model(&Menu{}, gormplugin.Columns{Parent: "parent_id", IDPath: "ids", IDPathForm: "/0/*/*/"})
+//
+// Its fields are texts: Tree, Parent, Name, Path, IDPath, Depth, Deleted, Version and Fence, as the
+// tags; PathForm and IDPathForm as the tags' "form:", ParentTop and DepthTop as "top:", DeletedWhen
+// as "when:". An empty one is looked for among the tags. The table, its key and its leaves are
+// those of the models; SingleTree and Namespace are what the options of these names set.
 type Columns treetable.Table
 
 // Table is a registered model as the database knows it: see [Describe].

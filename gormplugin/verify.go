@@ -39,14 +39,14 @@ type SchemaError struct {
 
 // Error implements error: a line for each finding, with the statements that mend it.
 func (e *SchemaError) Error() string {
-	message := "gormplugin: the schema lacks something"
-	if len(e.Findings) > 1 {
-		message = fmt.Sprintf("gormplugin: the schema lacks %d things", len(e.Findings))
-	}
+	unsafe, findings := 0, ""
 	for _, f := range e.Findings {
-		message += "\n\t" + f.String()
+		if f.Severity == Unsafe {
+			unsafe++
+		}
+		findings += "\n\t" + f.String()
 	}
-	return message
+	return fmt.Sprintf("gormplugin: findings about the schema: %d unsafe, %d warnings%s", unsafe, len(e.Findings)-unsafe, findings)
 }
 
 // Is matches [ErrUnsafeSchema] if a finding is unsafe.
