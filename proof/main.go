@@ -112,8 +112,10 @@ func prove(ctx context.Context, length time.Duration) error {
 		var all sync.WaitGroup
 		outs, failures := make([]bytes.Buffer, processes), make([]error, processes)
 		for i := range processes {
-			cmd := exec.CommandContext(ctx, filepath.Join(dir, s.pkg+".test"), "-test.v", "-test.timeout=0", "-test.run", "^"+s.test+"$")
-			cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1", budget.TimeVariable+"="+(length*time.Duration(s.percent)/100).String())
+			share := length * time.Duration(s.percent) / 100
+			ends := 2*share + 5*time.Minute // what is under way then does not end
+			cmd := exec.CommandContext(ctx, filepath.Join(dir, s.pkg+".test"), "-test.v", "-test.timeout="+ends.String(), "-test.run", "^"+s.test+"$")
+			cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1", budget.TimeVariable+"="+share.String())
 			cmd.Stdout, cmd.Stderr = &outs[i], &outs[i]
 			all.Go(func() { failures[i] = cmd.Run() })
 		}

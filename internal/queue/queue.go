@@ -1,6 +1,7 @@
 // Package queue is the rule by which requests for locks of one tree are granted and wait. It knows
 // owners, nodes, modes and an order of arrival, and neither clocks, leases nor stores. Package
-// storetest has the same rule in the plainest form, as the oracle of the stores' tests.
+// storetest has the same rule in the plainest form, as the oracle of the stores' tests, and package
+// proof/smallworld as predicates over states, of which it explores millions.
 //
 // # The rule
 //

@@ -3,7 +3,7 @@
 // the client needs. It has the clock that it is given. So real scripts and the real client run in
 // virtual time.
 //
-// TestSameAsRedis sends the same random commands and scripts to it and to a real server.
+// TestSimredis_isRedis sends the same random commands and scripts to it and to a real server.
 package simredis
 
 import (
