@@ -111,21 +111,20 @@ func (t *table) do(c command) (refused bool) {
 	case take:
 		r := t.ask(c.owner, c.ask)
 		obstacle := t.queue.Obstacle(r)
-		switch {
-		case obstacle.By == nil:
+		if obstacle.By == nil {
 			t.all = append(t.all, r)
 			t.queue.Grant(r)
 			t.queue.Settle(t.queue.Advance(r.Owner))
-		default:
-			if d := t.queue.Deadlock(r); d.By != nil {
-				t.check(r, d)
-				t.queue.Drop(r)
-				t.spare = append(t.spare, r)
-				return true
-			}
-			t.all = append(t.all, r)
-			t.queue.Wait(r, obstacle.By)
+			break
 		}
+		if d := t.queue.Deadlock(r); d.By != nil {
+			t.check(r, d)
+			t.queue.Drop(r)
+			t.spare = append(t.spare, r)
+			return true
+		}
+		t.all = append(t.all, r)
+		t.queue.Wait(r, obstacle.By)
 	case end:
 		t.queue.Settle(t.remove(t.all[c.ask]))
 	case evict:
