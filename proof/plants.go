@@ -75,7 +75,7 @@ var plants = []plant{
 	{"two grants have one fence", "store/ticketstore/transaction.go", "	tx.fence++\n", "", []check{simulated, tickets}},
 
 	{"a handler outlives its locks", "middleware/visit.go", "m.serveLocked(locks.context(ctx), c)", "m.serveLocked(ctx, c)", []check{simulated}},
-	{"a request keeps its locks", "middleware/visit.go", "	defer locks.release(outer)\n", "", []check{simulated}},
+	{"a request keeps its locks", "middleware/visit.go", "	defer locks.release(outer)\n", "", []check{routes, simulated}},
 	{"nobody looks a second time", "middleware/acquire.go", "if !v.mustLookAgain(planned, locks) {", "if true {", []check{routes}},
 	{"locks stay after a failure", "middleware/acquire.go", "	done := false\n", "	done := true\n", []check{routes}},
 	{"a rename leaves its new name open", "internal/operation/claims.go", "		parent = o.Node.Parent()", "		return nil", []check{specs, plans}},

@@ -117,12 +117,14 @@ func (c *caller) request(scope int) {
 	sent.Header.Set("X-Request-Id", h.name)
 	c.engine.ServeHTTP(w, sent)
 	c.note("%s %s of %s in %v, wait %v: %d", h.name, r.name, paths[path], h.tree, c.wait, w.Code)
-	c.finish(h.name)
+	if v.handled.IsZero() || c.kind == quiet {
+		c.finish(h.name)
+	}
 	end := time.Now()
 	if !v.handled.IsZero() {
 		end = v.handled
 	}
-	if took := end.Sub(asked); took > min(c.wait+timeout, cancelled+timeout+grace)+time.Millisecond {
+	if took := end.Sub(asked); took > min(c.wait+c.within(), cancelled+timeout+grace)+time.Millisecond {
 		c.failf("%s was to wait %v, was cancelled after %v, and took %v: %d", h.name, c.wait, cancelled, took, w.Code)
 	}
 	possible := []int{http.StatusNoContent, http.StatusConflict, http.StatusLocked, http.StatusServiceUnavailable, middleware.StatusClientGone}

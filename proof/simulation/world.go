@@ -212,7 +212,7 @@ func (w *world) run() {
 	for _, i := range w.instances {
 		i.stop()
 	}
-	time.Sleep(time.Hour) // for what goes on behind
+	time.Sleep(time.Hour + w.leased()) // for what goes on behind, and what is detached
 	for _, key := range w.server.left() {
 		if w.kind != lossy && !strings.HasSuffix(key, ":fence") {
 			w.failf("an hour later, there is %s", key)
