@@ -40,7 +40,7 @@ var rows = []row{
 	{
 		"a crashed instance leaves nothing after one lease; a call ends in time; what failed is granted to nobody",
 		"the same worlds, {TestSimulation calls} calls, every third of them a request through the middleware",
-		byProve, "SQL, etcd and ZooKeeper beneath the tickets: their TestConformance",
+		byProve, "SQL, etcd and ZooKeeper beneath the tickets: their TestConformance; with faults, whether what was released stays so",
 	},
 	{
 		"a lock's context ends with its lease by the clock",

@@ -177,7 +177,7 @@ func (c *caller) work(h *hold, lock *pathlock.Lock, before uint64, depth int) {
 	c.ended(h)
 	err := lock.Release(context.Background())
 	c.note("%s is released: %v", h.name, err)
-	if err == nil && c.kind == quiet { // else the question of a waiter may come late
+	if err == nil && c.kind == quiet { // whether nothing comes late over a connection that lags is open
 		c.finish(h.name)
 	}
 	if err != nil && c.kind == quiet && depth == 0 {
