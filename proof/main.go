@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -73,19 +74,25 @@ func goTest(ctx context.Context, variables []string, args ...string) (out string
 type stage struct {
 	pkg, test string
 	percent   int
-	each      bool // a process for each processor
-	server    string
+	each      bool     // a process for each processor
+	servers   []string // the variables that name them
 }
 
 // The rest of the time is for the compiler.
 var stages = []stage{
-	{"simredis", "TestSimredis_isRedis", 3, false, testserver.RedisVariable},
-	{"smallworld", "TestScripts_realRedis", 5, false, testserver.RedisVariable},
-	{"smallworld", "TestQueue_smallWorld", 25, false, ""},
-	{"smallworld", "TestQueue_randomWorld", 3, false, ""},
-	{"smallworld", "TestScripts_smallWorld", 15, false, ""},
-	{"simulation", "TestSimulation", 35, true, ""},
+	{"simredis", "TestSimredis_isRedis", 3, false, onRedis},
+	{"smallworld", "TestScripts_realRedis", 5, false, onRedis},
+	{"smallworld", "TestQueue_smallWorld", 23, false, nil},
+	{"smallworld", "TestQueue_randomWorld", 3, false, nil},
+	{"smallworld", "TestScripts_smallWorld", 14, false, nil},
+	{"simulation", "TestSimulation", 29, true, nil},
+	{"histories", "TestHistories_SQLite", 2, false, nil},
+	{"histories", "TestHistories_MariaDB", 2, false, append(onRedis, testserver.MariaDBVariable)},
+	{"histories", "TestHistories_MySQL", 2, false, append(onRedis, testserver.MySQLVariable)},
+	{"histories", "TestHistories_PostgreSQL", 2, false, append(onRedis, testserver.PostgresVariable)},
 }
+
+var onRedis = []string{testserver.RedisVariable}
 
 // prove runs all stages, and prints the table.
 func prove(ctx context.Context, length time.Duration) error {
@@ -94,15 +101,15 @@ func prove(ctx context.Context, length time.Duration) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-o", dir, "./proof/simredis", "./proof/smallworld", "./proof/simulation")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-o", dir, "./proof/simredis", "./proof/smallworld", "./proof/simulation", "./proof/histories")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("building: %w", err)
 	}
 	found := make(results)
 	for _, s := range stages {
-		if s.server != "" && !testserver.Available(s.server) {
-			fmt.Printf("%s is left out: %s is not set\n", s.test, s.server)
+		if n := slices.IndexFunc(s.servers, func(v string) bool { return !testserver.Available(v) }); n >= 0 {
+			fmt.Printf("%s is left out: %s is not set\n", s.test, s.servers[n])
 			continue
 		}
 		processes := 1

@@ -15,7 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock/proof/budget"
 )
 
-// overlay writes a copy of a file with the bug in it, and tells the go command to use that.
+// overlay writes a copy of a file with the bug in it. The flag tells the go command to use that,
+// also where a test builds a program.
 func (p plant) overlay(dir string) (flag string, err error) {
 	text, err := os.ReadFile(p.file)
 	if err != nil {
@@ -50,8 +51,8 @@ func (p plant) catch(ctx context.Context, dir string) (by, after string, err err
 	}
 	began := time.Now()
 	for _, c := range p.checks {
-		out, failed := goTest(ctx, []string{budget.TimeVariable + "=" + c.time.String(), budget.SeedVariable + "=1"},
-			flag, "-v", "-failfast", "-timeout="+(c.time+time.Minute).String(), "-run", c.tests, c.dir)
+		out, failed := goTest(ctx, []string{budget.TimeVariable + "=" + c.time.String(), budget.SeedVariable + "=1", "GOFLAGS=" + os.Getenv("GOFLAGS") + " " + flag},
+			"-v", "-failfast", "-timeout="+(c.time+time.Minute).String(), "-run", c.tests, c.dir)
 		if !failed {
 			continue
 		}

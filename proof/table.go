@@ -21,6 +21,11 @@ var rows = []row{
 		"anomalies, random statements against a model, storms, on four databases: TestSQLiteRaces, TestStatements, TestPostgresStorms, TestMySQLStorms",
 		byTests, "writes that bypass the plugin; several writable servers",
 	},
+	{
+		"an answer says what happened, once, in an order that its clients could see; a refusal was possible",
+		"histories of three instances of the sample app, judged by porcupine: {TestHistories_SQLite histories} on SQLite, {TestHistories_MariaDB histories} on MariaDB, {TestHistories_MySQL histories} on MySQL, {TestHistories_PostgreSQL histories} on PostgreSQL, with Redis; clients give up, processes are killed, networks fail",
+		byProve, "that a 423, a path-changed or a 503 was called for; the times of waits; purges, plans' names, and locks that outlive requests",
+	},
 	{"siblings have distinct names", "the same, and TestSchema", byTests, "tables without the unique index"},
 	{
 		"few aborts: conflicting requests queue",

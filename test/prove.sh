@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 case " $* " in
 *" -seed="* | *" -plant "*) ;;
 *)
-	some_servers="redis"
+	some_servers="redis mariadb mysql postgres"
 	. test/servers.sh
 	;;
 esac

@@ -83,9 +83,10 @@ func (s *Service) MoveCase(ctx context.Context, id, suiteID int64) (Case, error)
 				return err
 			})
 		}
+		// The place is the one that was asserted, whatever others have made of it since.
 		c, err := load[Case](tx, "case", id)
-		c.Path = moved.Path
-		return c, err
+		moved.Body = c.Body
+		return moved, err
 	})
 }
 
