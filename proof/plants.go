@@ -27,6 +27,7 @@ var (
 	plans        = check{"./gormplugin/internal/plan", ".", 30 * time.Second}
 	writes       = check{"./integration", "TestSQLiteRaces", 30 * time.Second}
 	keys         = check{"./integration", "TestIdempotencyOnSQLite", 30 * time.Second}
+	whole        = check{"./proof/histories", "TestHistories", 30 * time.Second} // on what servers there are
 
 	ofQueue   = []check{queueWorld, memory}
 	ofScripts = []check{scriptsWorld, simulated}
@@ -84,4 +85,8 @@ var plants = []plant{
 	{"nothing is asserted", "gormplugin/internal/write/assertion.go", "			actual, err = r.Assert(planned)\n", "", []check{writes}},
 	{"another body gets the first one's answer", "idempotency/claim.go", "case found.Fingerprint != fingerprint:", "case false:", []check{keys}},
 	{"two repetitions take a key over", "idempotency/claim.go", "taken = done.RowsAffected == 1", "taken = true", []check{keys}},
+
+	{"a lost commit is answered as done", "gormplugin/internal/txn/end.go", "	err := t.Tx.Commit()\n", "	var err error\n	_ = t.Tx.Commit()\n", []check{whole}},
+	{"a lost commit is done again", "sample-app/internal/plans/service.go", "		if !errors.Is(err, pathlock.ErrPathChanged) || again == replans {", "		if !errors.Is(err, pathlock.ErrPathChanged) && !errors.Is(err, gormplugin.ErrOutcomeUnknown) || again == replans {", []check{whole}},
+	{"the new place is not locked", "internal/operation/claims.go", "			return []pathlock.Claim{pathlock.X(slot)}", "			return []pathlock.Claim{pathlock.X(slot)}[:0]", []check{whole}},
 }

@@ -121,7 +121,7 @@ func build(dir string) (program string, err error) {
 	program = filepath.Join(dir, "sample-app")
 	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", program, "github.com/pathlock-go/pathlock/sample-app").CombinedOutput()
 	if err != nil {
-		err = fmt.Errorf("%w: %s", err, out)
+		err = fmt.Errorf("[build failed] %w: %s", err, out)
 	}
 	return program, err
 }
