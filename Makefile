@@ -25,7 +25,7 @@ test: ## Runs every test, on real servers that it starts and stops
 
 prove: ## Tries all of a small world, and random ones in simulated time; prints what was tried
 #: make prove TIME=8h; make prove SEED=4711 repeats one world; make prove PLANT=1 plants bugs
-	./test/prove.sh -time=$(or $(TIME),10m) $(if $(SEED),-seed=$(SEED)) $(if $(PLANT),-plant)
+	./test/prove.sh -time=$(or $(TIME),10m) $(if $(SEED),-seed=$(SEED)) $(if $(PLANT),-plant) $(if $(WRITE),-write)
 
 soak: ## Runs every test under the race detector, over and over, with more tries and storms
 #: make soak COUNT=5 TRIES=200 SEEDS=50

@@ -31,10 +31,11 @@ func main() {
 	length := flag.Duration("time", 10*time.Minute, "how long to go on")
 	seed := flag.String("seed", "", "the seed of the one world to repeat")
 	plant := flag.Bool("plant", false, "plant bugs instead")
+	write := flag.Bool("write", false, "write the table into "+page)
 	only := flag.String("only", "", "plant only the bugs whose file or name has this text")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *length, *seed, *plant, *only)
+	err := run(ctx, *length, *seed, *plant, *only, *write)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "proof:", err)
@@ -42,10 +43,10 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, length time.Duration, seed string, plant bool, only string) error {
+func run(ctx context.Context, length time.Duration, seed string, plant bool, only string, write bool) error {
 	switch {
 	case plant:
-		caught, all, err := plantAll(ctx, only)
+		caught, all, err := plantAll(ctx, only, write)
 		if err == nil && caught < all {
 			err = errors.New("a bug is caught by nothing")
 		}
@@ -58,7 +59,7 @@ func run(ctx context.Context, length time.Duration, seed string, plant bool, onl
 		}
 		return nil
 	default:
-		return prove(ctx, length)
+		return prove(ctx, length, write)
 	}
 }
 
@@ -95,7 +96,8 @@ var stages = []stage{
 var onRedis = []string{testserver.RedisVariable}
 
 // prove runs all stages, and prints the table.
-func prove(ctx context.Context, length time.Duration) error {
+func prove(ctx context.Context, length time.Duration, write bool) error {
+	began, left := time.Now(), 0
 	dir, err := os.MkdirTemp("", "proof")
 	if err != nil {
 		return err
@@ -110,6 +112,7 @@ func prove(ctx context.Context, length time.Duration) error {
 	for _, s := range stages {
 		if n := slices.IndexFunc(s.servers, func(v string) bool { return !testserver.Available(v) }); n >= 0 {
 			fmt.Printf("%s is left out: %s is not set\n", s.test, s.servers[n])
+			left++
 			continue
 		}
 		processes := 1
@@ -137,8 +140,14 @@ func prove(ctx context.Context, length time.Duration) error {
 			}
 		}
 	}
-	found.print()
-	return nil
+	fmt.Print("\n" + found.table())
+	if !write {
+		return nil
+	}
+	if left > 0 {
+		return errors.New("what is left out cannot be written into the page")
+	}
+	return writeSection("Guarantees", found.table(), began)
 }
 
 // results are what the tests report: sums by test and name.

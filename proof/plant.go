@@ -92,19 +92,21 @@ func tries(out string) string {
 
 // plantAll plants one bug after the other, and prints what catches each. It reports whether all are
 // caught.
-func plantAll(ctx context.Context, match string) (caught, all int, err error) {
+func plantAll(ctx context.Context, match string, write bool) (caught, all int, err error) {
 	dir, err := os.MkdirTemp("", "plant")
 	if err != nil {
 		return 0, 0, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	fmt.Println("| planted | in | caught by | after |\n| --- | --- | --- | --- |")
+	began, table := time.Now(), "| planted | in | caught by | after |\n| --- | --- | --- | --- |\n"
+	fmt.Print(table)
 	for _, p := range plants {
 		if !strings.Contains(p.file+" "+p.name, match) {
 			continue
 		}
 		if slices.Contains(p.checks, whole) && !testserver.Available(testserver.RedisVariable, testserver.MariaDBVariable) {
 			fmt.Printf("| %s | %s | left out: there is no server | |\n", p.name, p.file)
+			write = false
 			continue
 		}
 		by, after, err := p.catch(ctx, dir)
@@ -117,8 +119,13 @@ func plantAll(ctx context.Context, match string) (caught, all int, err error) {
 		} else {
 			by = "**nothing**"
 		}
-		fmt.Printf("| %s | %s | %s | %s |\n", p.name, p.file, by, after)
+		line := fmt.Sprintf("| %s | %s | %s | %s |\n", p.name, p.file, by, after)
+		fmt.Print(line)
+		table += line
 	}
 	fmt.Printf("\n%d of %d are caught\n", caught, all)
-	return caught, all, nil
+	if write && match == "" {
+		err = writeSection("Planted bugs", table, began)
+	}
+	return caught, all, err
 }

@@ -2,8 +2,12 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"regexp"
+	"runtime"
 	"strconv"
+	"strings"
+	"time"
 )
 
 // row is a guarantee of README.md, what has been done to break it, and what has not. A name in
@@ -56,13 +60,14 @@ var rows = []row{
 
 var number = regexp.MustCompile(`\{(.*?)\}`)
 
-// print prints the table, in Markdown.
-func (r results) print() {
-	fmt.Println("\n| guarantee | tried | how to see it again | not covered |\n| --- | --- | --- | --- |")
+// table is the table, in Markdown.
+func (r results) table() string {
+	text := "| guarantee | tried | how to see it again | not covered |\n| --- | --- | --- | --- |\n"
 	for _, row := range rows {
 		tried := number.ReplaceAllStringFunc(row.tried, func(name string) string { return thousands(r[name[1:len(name)-1]]) })
-		fmt.Printf("| %s | %s | %s | %s |\n", row.guarantee, tried, row.command, row.open)
+		text += fmt.Sprintf("| %s | %s | %s | %s |\n", row.guarantee, tried, row.command, row.open)
 	}
+	return text
 }
 
 // thousands writes a number with commas.
@@ -72,4 +77,26 @@ func thousands(n int) string {
 		text = text[:i] + "," + text[i:]
 	}
 	return text
+}
+
+// page is where the latest tables stand for those who do not run the program themselves.
+const page = "proof/README.md"
+
+// writeSection replaces what stands below a heading of the page, up to the next one, by a table.
+// began is when the program has begun to fill it.
+func writeSection(heading, table string, began time.Time) error {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	before, rest, found := strings.Cut(string(text), "\n## "+heading+"\n")
+	if !found {
+		return fmt.Errorf("%s has no heading %q", page, heading)
+	}
+	_, after, more := strings.Cut(rest, "\n## ")
+	if more {
+		after = "\n## " + after
+	}
+	section := fmt.Sprintf("\n%s, in %v, on %d processors:\n\n%s", began.Format(time.DateOnly), time.Since(began).Round(time.Minute), runtime.GOMAXPROCS(0), table)
+	return os.WriteFile(page, []byte(before+"\n## "+heading+"\n"+section+after), 0o600)
 }

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Runs the program proof, on the servers that it needs: those of test/servers.sh. A seed and planted
-# bugs need none.
+# Runs the program proof, on the servers that it needs: those of test/servers.sh. A seed needs none.
 #
 # Arguments go to the program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case " $* " in
-*" -seed="* | *" -plant "*) ;;
+*" -seed="*) ;;
 *)
 	some_servers="redis mariadb mysql postgres"
 	. test/servers.sh
