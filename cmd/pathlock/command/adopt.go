@@ -15,6 +15,8 @@ import (
 type adoptCommand struct {
 	DB      string        `help:"Database to read: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. Set the environment variable: other users can see the command line." required:"" env:"PATHLOCK_DB" placeholder:"URL"`
 	Table   string        `help:"Table to look at: suites or schema.suites (default: all tables)." placeholder:"NAME"`
+	Tree    string        `name:"tree-column" help:"Column of the trees' ids, with --table (default: what the rows say)." placeholder:"COLUMN"`
+	Name    string        `help:"Column of the names of siblings, with --table (default: what the rows say)." placeholder:"COLUMN"`
 	Timeout time.Duration `help:"How long it may take (default: 5m)." default:"5m" placeholder:"DURATION"`
 	JSON    bool          `help:"Write one JSON object."`
 }
@@ -37,6 +39,7 @@ Examples:
     export PATHLOCK_DB='mysql://user:pass@tcp(127.0.0.1:3306)/admin'
     pathlock adopt
     pathlock adopt --table sys_dept
+    pathlock adopt --table files --tree-column storage_id --name title
 
 Exit codes:
 
@@ -50,6 +53,9 @@ Exit codes:
 func (c *adoptCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
 	outer := ctx
 	defer func() { err = codeOf(outer, err, code) }()
+	if c.Table == "" && c.Tree+c.Name != "" {
+		return fmt.Errorf("%w: --tree-column and --name need --table", errUsage)
+	}
 	db, dialect, err := openDB(c.DB)
 	if err != nil {
 		return err
@@ -60,7 +66,7 @@ func (c *adoptCommand) Run(ctx context.Context, streams streams, code *int) (err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("not done within %v: give --table, or a longer --timeout", c.Timeout))
 	defer cancel()
-	opts := adopt.Options{Table: c.Table, Progress: progressOn(streams.errs)}
+	opts := adopt.Options{Table: c.Table, Tree: c.Tree, Name: c.Name, Progress: progressOn(streams.errs)}
 	report, err := adopt.Run(ctx, db, dialect, opts)
 	if ctx.Err() != nil && outer.Err() == nil {
 		return errors.Join(context.Cause(ctx), err)

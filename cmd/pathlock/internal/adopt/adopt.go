@@ -88,6 +88,9 @@ const mostFindings = 20
 type Options struct {
 	// Table restricts the search to one table. "" means all of the database.
 	Table string
+	// Tree and Name are columns of the table that have the trees' ids and the rows' names. "" means
+	// that the rows say it.
+	Tree, Name string
 	// Progress is called with what is being read, and with 0 rows at the end. It may be nil.
 	Progress func(table string, rows int)
 }
@@ -100,7 +103,7 @@ func Run(ctx context.Context, db *sql.DB, of fsck.Dialect, opts Options) (Report
 	}
 	report := Report{Trees: []Tree{}, Unsupported: []Unsupported{}}
 	r := reader{db: db, dialect: d, progress: opts.Progress}
-	shapes, err := r.shapes(ctx, opts.Table, &report)
+	shapes, err := r.shapes(ctx, opts, &report)
 	if err != nil {
 		return report, err
 	}
@@ -118,7 +121,7 @@ func Run(ctx context.Context, db *sql.DB, of fsck.Dialect, opts Options) (Report
 }
 
 // shapes returns those of all tables, or of one, in one state of the database.
-func (r *reader) shapes(ctx context.Context, only string, report *Report) (shapes []shape, err error) {
+func (r *reader) shapes(ctx context.Context, opts Options, report *Report) (shapes []shape, err error) {
 	tx, err := r.db.BeginTx(ctx, r.snapshot())
 	if err != nil {
 		return nil, err
@@ -128,15 +131,21 @@ func (r *reader) shapes(ctx context.Context, only string, report *Report) (shape
 			err = errors.Join(err, ended)
 		}
 	}()
-	tables, err := r.samples(ctx, tx, only)
+	tables, err := r.samples(ctx, tx, opts.Table)
 	if err != nil {
 		return nil, err
 	}
 	var carried [][2]string
 	for _, t := range tables {
-		if only != "" && t.name != only {
+		if opts.Table != "" && t.name != opts.Table {
 			continue
 		}
+		for _, column := range []string{opts.Tree, opts.Name} {
+			if _, ok := t.cells[column]; column != "" && !ok {
+				return nil, fmt.Errorf("%s has no column %q that can be read", t.name, column)
+			}
+		}
+		t.tree, t.label = opts.Tree, opts.Name
 		found, unsupported := t.shapes()
 		report.Unsupported = append(report.Unsupported, unsupported...)
 		for i := range found {

@@ -1,6 +1,7 @@
 package adopt_test
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"path/filepath"
@@ -113,6 +114,42 @@ func TestRun_fillsParents(t *testing.T) {
 	}
 	if again, err := adopt.Run(t.Context(), db, fsck.SQLite, adopt.Options{}); err != nil || len(again.Trees) != 1 || again.Trees[0].Fsck != tree.Fsck {
 		t.Errorf("after the way back: %+v (%v)", again, err)
+	}
+}
+
+// A path that several rows have is evidence against a shape. No row gets one of several parents.
+func TestRun_choosesNoParent(t *testing.T) {
+	db := database(t, `CREATE TABLE files (id INTEGER PRIMARY KEY, uid INTEGER NOT NULL, sid INTEGER NOT NULL, title TEXT, name TEXT, dir TEXT)`,
+		`INSERT INTO files VALUES (1, 1, 7, 'r', 'a', ''), (2, 1, 7, 's', 'b', 'a/'), (3, 1, 7, 't', 'c', 'a/b/'), (4, 2, 7, 'u', 'a', ''), (5, 2, 7, 'v', 'b', 'a/'),
+			(6, 1, 8, 'w', 'a', ''), (7, 1, 8, 'x', 'b', 'a/'), (8, 1, 8, 'y', 'd', 'a/b/'), (9, 1, 8, 'z', 'e', 'a/')`)
+	for _, c := range []struct {
+		opts          adopt.Options
+		want, parents string
+		agree         int
+	}{
+		{adopt.Options{}, "--tree-column uid_sid", "top 1 2 top 4 top 6 7 6", 9},
+		{adopt.Options{Tree: "sid", Name: "name"}, "--tree-column sid", "top -1 -1 top -1 top 6 7 6", 4},
+	} {
+		c.opts.Table = "files"
+		report, err := adopt.Run(t.Context(), db, fsck.SQLite, c.opts)
+		if err != nil || len(report.Trees) != 1 || report.Trees[0].Agree != c.agree || report.Trees[0].Fsck != "--table files "+c.want+" --path dir --path-form parent:*/*/ --deleted=" {
+			t.Fatalf("got %+v, %v", report, err)
+		}
+		statements := slices.DeleteFunc(report.Trees[0].Statements, func(s adopt.Statement) bool { return strings.Contains(s.SQL, "INDEX") })
+		for _, s := range statements {
+			testerr.MustBe(t, s.SQL, testerr.Of(db.ExecContext(t.Context(), s.SQL)), nil)
+		}
+		var parents string
+		if err := db.QueryRowContext(t.Context(), `SELECT GROUP_CONCAT(COALESCE(parent_id, 'top'), ' ') FROM (SELECT * FROM files ORDER BY id)`).Scan(&parents); err != nil || parents != c.parents {
+			t.Errorf("%s: the parents are %s (%v)", c.want, parents, err)
+		}
+		slices.Reverse(statements)
+		for _, s := range statements {
+			testerr.MustBe(t, s.Undo, testerr.Of(db.ExecContext(t.Context(), cmp.Or(s.Undo, "SELECT 1"))), nil)
+		}
+	}
+	if _, err := adopt.Run(t.Context(), db, fsck.SQLite, adopt.Options{Table: "files", Name: "nam"}); err == nil || !strings.Contains(err.Error(), `no column "nam"`) {
+		t.Errorf("got the error %v", err)
 	}
 }
 

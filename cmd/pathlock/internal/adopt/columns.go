@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -55,6 +56,7 @@ func (s *shape) free(want string) string {
 const (
 	pathLength = 700
 	nameLength = 255
+	pairLength = 36 // of a number or a uuid in it
 )
 
 // textType is a new column of texts that compares them byte by byte.
@@ -71,6 +73,7 @@ var (
 	markHint  = regexp.MustCompile(`(?i)^(is_?)?(deleted|del|removed|delete)(_?(at|on|time|date|flag|mark|ts))?$|^trashed_?(at|on|time)$`)
 	treeHint  = regexp.MustCompile(`(?i)^(\w+_)?(tenant|plan|project|org|organi[sz]ation|(work)?space|storage|root|collection|site|team|book|company|suite|community|drive|volume|library|repo|repository)(_?u?u?id)?$`)
 	ownHint   = regexp.MustCompile(`(?i)^(\w+_)?(owner|user|account)(_?u?u?id)?$|^uid$`)
+	pairHint  = regexp.MustCompile(`(?i)id$|type|kind|bucket`)
 	depthHint = regexp.MustCompile(`(?i)(level|depth|grade|lvl|tier)$`)
 	wordMark  = regexp.MustCompile(`(?i)^(deleted|archived|trashed|removed)$`)
 )
@@ -102,7 +105,7 @@ func (t *table) mark() (column, when string) {
 // a name that says so, or the only difference between rows of one place.
 func (s *shape) settle() {
 	s.findDepth()
-	if s.Tree != "" {
+	if s.Tree = cmp.Or(s.Tree, s.of.tree); s.Tree != "" {
 		return
 	}
 	s.SingleTree = treeName(s.Table.Table)
@@ -160,7 +163,7 @@ func (s *shape) findDepth() {
 
 // treeRank says how well a column fits for the trees' ids; 0 if it does not.
 func (s *shape) treeRank(name string, rowOf map[string]int) int {
-	values, pairs, kept, links := make(map[string]bool), make(map[string]int), 0, 0
+	values, kept, links := make(map[string]bool), 0, 0
 	for i := range s.of.rows {
 		if !s.isLive(i) {
 			continue
@@ -170,9 +173,6 @@ func (s *shape) treeRank(name string, rowOf map[string]int) int {
 			return 0
 		}
 		values[c.String] = true
-		if s.Path != "" {
-			pairs[s.of.cells[s.Path][i].String]++
-		}
 		if up, ok := rowOf[s.of.cells[s.Parent][i].String]; ok && !s.isTop(i) {
 			links++
 			if s.of.cells[name][up] == c {
@@ -181,36 +181,38 @@ func (s *shape) treeRank(name string, rowOf map[string]int) int {
 		}
 	}
 	strong, weak := treeHint.MatchString(name), ownHint.MatchString(name)
+	rank, isID := 0, strings.HasSuffix(strings.ToLower(name), "_id") && links > 1 && kept == links
 	switch {
 	case s.of.rows > 0 && kept*10 < links*9, !strong && len(values) < 2:
 		return 0
 	case strong && len(values) > 1 && links > 0:
-		return 4
+		rank = 4
 	case strong && (len(values) != s.of.rows || s.of.rows < 2):
-		return 3
+		rank = 3
 	case weak && links > 0:
-		return 2
+		rank = 2
+	case isID:
+		rank = 1
 	}
-	twins := false
-	for _, n := range pairs {
-		twins = twins || n > 1
+	if links > 0 && 2*len(values) < s.of.rows && s.Path != "" && s.apart(name) && !s.apart("") {
+		rank += 5
 	}
-	isID := strings.HasSuffix(strings.ToLower(name), "_id") && links > 1 && kept == links
-	if isID || twins && links > 0 && len(values) < s.of.rows/2 && s.apart(name) {
-		return 1
-	}
-	return 0
+	return rank
 }
 
-// apart reports whether a column tells all rows of one path apart.
-func (s *shape) apart(name string) bool {
-	seen := make(map[[3]string]bool)
+// apart reports whether nearly all rows of a tree have a path of their own, if a column has the
+// trees' ids.
+func (s *shape) apart(tree string) bool {
+	seen, twins := make(map[[3]string]bool), 0
 	for i := range s.of.rows {
-		at := [3]string{s.of.cells[name][i].String, s.of.cells[s.Path][i].String, s.of.cells[s.Name][i].String}
+		at := [3]string{"", s.of.cells[s.Path][i].String, s.of.cells[s.Name][i].String}
+		if tree != "" {
+			at[0] = s.of.cells[tree][i].String
+		}
 		if s.isLive(i) && seen[at] {
-			return false
+			twins++
 		}
 		seen[at] = s.isLive(i) || seen[at]
 	}
-	return true
+	return twins*20 < s.of.rows
 }

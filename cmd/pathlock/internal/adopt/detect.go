@@ -30,7 +30,9 @@ func (t *table) shapes() (found []shape, unsupported []Unsupported) {
 		}
 	}
 	for i := range found {
-		found[i].settle()
+		if found[i].settle(); found[i].Name == "" {
+			found[i].Name = t.label
+		}
 	}
 	return found, unsupported
 }
@@ -127,7 +129,7 @@ func alike(a, b dialect.ColumnKind) bool {
 
 // withPath returns the shapes in which a column has the path of names, or of keys.
 func (t *table) withPath(link shape, column string) (found []shape) {
-	labels := append([]string{link.Key}, t.texts()...)
+	labels := append([]string{link.Key}, t.labels()...)
 	for _, label := range labels {
 		if label == column || label == link.Parent || label == link.Key && len(found) > 0 || t.rows == 0 {
 			continue

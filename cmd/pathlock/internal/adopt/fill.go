@@ -44,6 +44,12 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 		text = fmt.Sprintf(spelt.butLast, text)
 	}
 	dir := fmt.Sprintf(spelt.dir, text, form.Separator)
+	if s.pair != nil {
+		statements = append(statements, Statement{
+			SQL: fmt.Sprintf("UPDATE %s SET %s = %s", table, q(s.Tree), s.pairSQL(d)),
+			Why: "the tree is " + strings.Join(s.pair, " and "),
+		})
+	}
 	if s.isAdded(s.Name) {
 		statements = append(statements, Statement{
 			SQL: fmt.Sprintf("UPDATE %s SET %s = SUBSTR(%s, %s + 1)", table, q(s.Name), text, fmt.Sprintf(spelt.length, dir)),
@@ -75,12 +81,12 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 		missing = "'-1'"
 	}
 	update := strings.NewReplacer("@table", table+" AS c", "@belongs", "c."+q(s.Key)+" = j.own", "@where", "1 = 1",
-		"@others", fmt.Sprintf("(SELECT b.own, %s AS up FROM %s AS b LEFT JOIN %s AS a ON a.path = b.path%s AND a.own <> b.own GROUP BY b.own) AS j",
+		"@others", fmt.Sprintf("(SELECT b.own, CASE WHEN COUNT(a.own) = 1 THEN %s END AS up FROM %s AS b LEFT JOIN %s AS a ON a.path = b.path%s AND a.own <> b.own GROUP BY b.own) AS j",
 			fmt.Sprintf(spelt.least, "a.own"), rows(above, ""), rows(own, where), same),
 		"@set", fmt.Sprintf("SET %s = COALESCE(j.up, CASE WHEN %s = %s%s THEN NULL ELSE %s END)", q(s.Parent), above, root, top, missing))
 	return append(statements, Statement{
 		SQL: update.Replace(d.AssignBelow),
-		Why: fmt.Sprintf("the parent is the row with the path above; %d rows have none, and get the parent %s, which fsck finds", s.judge().orphans, missing),
+		Why: fmt.Sprintf("the parent is the only row with the path above; %d rows have none, or several, and get the parent %s, which fsck finds", s.judge().orphans, missing),
 	})
 }
 
@@ -102,8 +108,18 @@ func (s *shape) ownPath(d *dialect.Dialect, form treetable.Form) string {
 	} else {
 		parts = slices.Insert(parts, 1, fmt.Sprintf("CASE WHEN %s = '' AND '%s' = '' THEN '' ELSE '%s' END", parts[0], form.Lead, form.Separator))
 	}
+	return concat(d, parts...)
+}
+
+// concat is the expression for texts one after the other.
+func concat(d *dialect.Dialect, parts ...string) string {
 	if d == dialect.MySQL {
 		return "CONCAT(" + strings.Join(parts, ", ") + ")"
 	}
 	return strings.Join(parts, " || ")
+}
+
+// pairSQL is the value of a column that is made of two.
+func (s *shape) pairSQL(d *dialect.Dialect) string {
+	return concat(d, d.QuotePart(s.pair[0]), "'-'", d.QuotePart(s.pair[1]))
 }

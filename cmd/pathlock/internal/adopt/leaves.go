@@ -83,7 +83,7 @@ func (s *shape) findLeaves(tables []*table) (carried [][2]string) {
 // takeNames gives a shape without a path one of names, where another table has such paths of its
 // rows.
 func (s *shape) takeNames(p pointer, column string) [][2]string {
-	for _, label := range s.of.texts() {
+	for _, label := range s.of.labels() {
 		named := *s
 		named.Name, named.Path = label, label
 		paths := named.places().names

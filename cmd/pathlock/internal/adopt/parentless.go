@@ -1,10 +1,13 @@
 package adopt
 
 import (
+	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
@@ -14,19 +17,20 @@ func (t *table) parentless(links []shape) (found []shape) {
 	if len(t.unique) == 0 || t.cells[t.unique[0]] == nil || slices.ContainsFunc(links, func(s shape) bool { return parentHint.MatchString(s.Parent) }) {
 		return nil
 	}
-	for _, column := range t.texts() {
-		if column == t.unique[0] {
-			continue
-		}
-		for _, tree := range append([]string{""}, t.trees(column)...) {
-			s := shape{Table: treetable.Table{Table: t.name, Key: t.unique[0], Tree: tree, Path: column}, of: t}
-			s.Deleted, s.DeletedWhen = t.mark()
-			for _, separator := range strings.Split(treetable.NameSeparators, "") {
-				for _, trail := range []string{separator, ""} {
-					f := treetable.Form{Separator: separator, Trail: trail}
-					found = append(found, s.withOwnPath(f)...)
-					f.OfParent = true
-					found = append(found, s.withPathOfParent(f)...)
+	one := shape{Table: treetable.Table{Table: t.name, Key: t.unique[0]}, of: t}
+	one.Deleted, one.DeletedWhen = t.mark()
+	if t.tree == "" {
+		found = one.byPaths()
+	}
+	trees := t.trees(nil)
+	for _, one.Tree = range trees {
+		found = append(found, one.byPaths()...)
+	}
+	if found = best(found); t.tree == "" && (len(found) == 0 || found[0].agree < found[0].judge().rows) {
+		for _, first := range trees {
+			for _, second := range t.trees(pairHint) {
+				if first != second {
+					found = append(found, one.inPair(first, second).byPaths()...)
 				}
 			}
 		}
@@ -34,10 +38,47 @@ func (t *table) parentless(links []shape) (found []shape) {
 	return best(found)
 }
 
-// trees are the columns that can have the trees' ids by their names.
-func (t *table) trees(path string) (columns []string) {
+// byPaths returns the shapes whose path is one of the columns.
+func (s shape) byPaths() (found []shape) {
+	for _, s.Path = range s.of.texts() {
+		if s.Path == s.Key || s.Path == s.Tree || s.isAdded(s.Path) || slices.Contains(s.pair, s.Path) {
+			continue
+		}
+		for _, separator := range strings.Split(treetable.NameSeparators, "") {
+			for _, trail := range []string{separator, ""} {
+				f := treetable.Form{Separator: separator, Trail: trail}
+				found = append(found, s.withOwnPath(f)...)
+				f.OfParent = true
+				found = append(found, s.withPathOfParent(f)...)
+			}
+		}
+	}
+	return found
+}
+
+// inPair adds a column for the trees' ids that is made of two.
+func (s shape) inPair(first, second string) shape {
+	cells := make([]cell, s.of.rows)
+	for i := range cells {
+		cells[i] = cell{String: s.of.cells[first][i].String + "-" + s.of.cells[second][i].String, Valid: true}
+	}
+	length := int64(1)
+	for _, name := range []string{first, second} {
+		length += cmp.Or(s.of.columns[name].Length, pairLength)
+	}
+	s.pair = []string{first, second}
+	s.Tree = s.add(s.free(first+"_"+second), textType(s.of.dialect, length), cells)
+	return s
+}
+
+// trees are the columns that can have the trees' ids by their names, or by others.
+func (t *table) trees(others *regexp.Regexp) (columns []string) {
 	for _, name := range t.order {
-		if name == path || name == t.unique[0] || !treeHint.MatchString(name) && !ownHint.MatchString(name) || !alike(t.kind(name), t.kind(name)) {
+		hinted := treeHint.MatchString(name) || ownHint.MatchString(name) || others != nil && others.MatchString(name)
+		if t.tree != "" {
+			hinted = name == t.tree
+		}
+		if kind := t.kind(name); !hinted || name == t.unique[0] || kind == dialect.Bytes || !alike(kind, kind) {
 			continue
 		}
 		values := make(map[string]bool)
@@ -62,15 +103,29 @@ func (s *shape) spot(i int, path string) spot {
 	return spot{s.of.cells[s.Tree][i].String, path}
 }
 
+// spots has the rows by their paths, -1 for a path of several.
+type spots map[spot]int
+
+func (r spots) put(at spot, i int) {
+	if _, twice := r[at]; twice {
+		i = -1
+	}
+	r[at] = i
+}
+
+// at returns the only row that has a path.
+func (r spots) at(of spot) (i int, known bool) {
+	i, known = r[of]
+	return i, known && i >= 0
+}
+
 // withOwnPath takes what precedes the last name of each path for the path of the row above.
 func (s shape) withOwnPath(f treetable.Form) (found []shape) {
-	t, rowOf, leads := s.of, make(map[spot]int), make(map[string]int)
+	t, rowOf, leads := s.of, make(spots), make(map[string]int)
 	cells := t.cells[s.Path]
 	for i, c := range cells {
 		if s.isLive(i) {
-			if _, twice := rowOf[s.spot(i, c.String)]; !twice {
-				rowOf[s.spot(i, c.String)] = i
-			}
+			rowOf.put(s.spot(i, c.String), i)
 		}
 	}
 	above := func(i int) (dir, name string, ok bool) { return lastName(f, cells[i].String) }
@@ -81,7 +136,7 @@ func (s shape) withOwnPath(f treetable.Form) (found []shape) {
 		}
 		live++
 		dir, _, ok := above(i)
-		if _, known := rowOf[s.spot(i, dir)]; ok && known && dir != "" {
+		if _, known := rowOf.at(s.spot(i, dir)); ok && known && dir != "" {
 			below++
 		} else if ok && len(dir) < 4 {
 			leads[dir]++
@@ -105,7 +160,7 @@ func (s shape) withOwnPath(f treetable.Form) (found []shape) {
 	parents, names := make([]cell, t.rows), make([]cell, t.rows)
 	for i := range cells {
 		dir, name, ok := above(i)
-		up, known := rowOf[s.spot(i, dir)]
+		up, known := rowOf.at(s.spot(i, dir))
 		names[i] = cell{String: name, Valid: ok}
 		switch {
 		case known && up != i && dir != top:
@@ -143,7 +198,7 @@ func lastName(f treetable.Form, path string) (dir, name string, ok bool) {
 // one; two rows say too little to choose.
 func (s shape) labelled(names []cell, live int) (found []shape) {
 	most, label := 0, ""
-	for _, column := range append([]string{s.Key}, s.of.texts()...) {
+	for _, column := range append([]string{s.Key}, s.of.labels()...) {
 		same := 0
 		for i, c := range s.of.cells[column] {
 			if s.isLive(i) && c == names[i] {
@@ -161,7 +216,7 @@ func (s shape) labelled(names []cell, live int) (found []shape) {
 	if s.Name = label; label != "" {
 		found = append(found, s)
 	}
-	if label == "" || live < 3 {
+	if s.of.label == "" && (label == "" || live < 3) {
 		s.Name = s.add(s.free("segment"), textType(s.of.dialect, nameLength), names)
 		found = append(found, s)
 	}
@@ -174,7 +229,7 @@ func (s *shape) parents(cells []cell) {
 	key.Nullable, key.Required, key.Key, key.Plain, key.Expression, key.Rest = true, false, 0, true, "", ""
 	s.Parent = s.add(s.free("parent_id"), key, cells)
 	v := s.judge()
-	if s.agree, s.hints = v.agree, s.hint(); s.Tree != "" {
+	if s.agree, s.hints = v.agree, s.hint(); s.Tree != "" && s.pair == nil {
 		s.hints++
 	}
 }
@@ -184,20 +239,20 @@ func (s shape) withPathOfParent(f treetable.Form) (found []shape) {
 	t := s.of
 	cells := t.cells[s.Path]
 	deeper := slices.ContainsFunc(cells, func(c cell) bool { return len(c.String) > 1 && strings.Contains(c.String, f.Separator) })
-	for _, column := range append([]string{s.Key}, t.texts()...) {
+	for _, column := range append([]string{s.Key}, t.labels()...) {
 		if column == s.Path || !deeper {
 			continue
 		}
 		for _, f.Lead = range []string{"", f.Separator} {
-			root, rowOf := f.Column("/x"), make(map[spot]int)
+			root, rowOf := f.Column("/x"), make(spots)
 			for i, c := range t.cells[column] {
 				if own := f.Own(cells[i].String, c.String); s.isLive(i) && c.String != "" {
-					rowOf[s.spot(i, f.Print(own))] = i
+					rowOf.put(s.spot(i, f.Print(own)), i)
 				}
 			}
 			live, fit, below, parents := 0, 0, 0, make([]cell, t.rows)
 			for i, c := range cells {
-				up, known := rowOf[s.spot(i, c.String)]
+				up, known := rowOf.at(s.spot(i, c.String))
 				switch {
 				case c.String == root && c.Valid:
 				case known && up != i:

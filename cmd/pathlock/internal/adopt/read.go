@@ -35,6 +35,8 @@ type table struct {
 	order, unique []string
 	cells         map[string][]cell
 	rows          int
+	// tree and label are the columns of the trees' ids and of the names that somebody has stated.
+	tree, label string
 	// more is set if the table has more rows than were read.
 	more bool
 }
@@ -77,7 +79,7 @@ func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
 	t := *s.of
 	t.cells, t.rows, t.more = make(map[string][]cell), 0, false
 	var selected []string
-	for _, name := range []string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath, s.Depth, s.Deleted} {
+	for _, name := range append([]string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath, s.Depth, s.Deleted}, s.pair...) {
 		if name != "" && !s.isAdded(name) {
 			selected = append(selected, name)
 		}
@@ -232,4 +234,12 @@ func (t *table) texts() []string {
 		kind := t.kind(name)
 		return kind != dialect.Text && (kind != dialect.Other || t.columns[name].Type == "ltree")
 	})
+}
+
+// labels are the columns that can hold a name.
+func (t *table) labels() []string {
+	if t.label != "" {
+		return []string{t.label}
+	}
+	return t.texts()
 }

@@ -18,6 +18,8 @@ type shape struct {
 	of *table
 	// added are the columns that the table lacks, whose values in of are computed.
 	added []treeschema.Column
+	// pair are the columns that an added one for the trees' ids is made of.
+	pair []string
 	// agree and hints rank shapes: by the rows that fit, then by the names of the columns.
 	agree, hints int
 	// guessed is set where only names say it, as there are no rows.
@@ -105,12 +107,21 @@ func (s *shape) judge() verdict {
 	parted := func(column string, f treetable.Form, i int) bool {
 		return column != "" && strings.Contains(s.of.cells[column][i].String, f.Separator)
 	}
+	paths := make(map[spot]int)
+	for i, path := range p.names {
+		if s.isLive(i) && p.wrong[i] == "" && (s.isAdded(s.Parent) || s.Tree+s.SingleTree != "") {
+			paths[s.spot(i, path)]++
+		}
+	}
 	for i := range s.of.rows {
 		if !s.isLive(i) || p.unseen[i] {
 			continue
 		}
 		v.rows++
 		why := p.wrong[i]
+		if n := paths[s.spot(i, p.names[i])]; why == "" && s.Path != "" && n > 1 {
+			why = fmt.Sprintf("%d rows have the path %q", n, path.Print(p.names[i]))
+		}
 		if !s.isTop(i) {
 			v.below++
 		}
@@ -185,7 +196,9 @@ func (s *shape) places() places {
 				return
 			case !ok:
 				p.orphans++
-				p.wrong[i] = "its parent " + parent.String + " is missing or deleted"
+				if p.wrong[i] = "its parent " + parent.String + " is missing or deleted"; s.isAdded(s.Parent) {
+					p.wrong[i] = "no row has the path above it, or several have"
+				}
 				return
 			}
 			if place(up); state[up] == 1 {
@@ -263,6 +276,11 @@ func (s *shape) notes() (notes []string) {
 	}
 	if s.formless {
 		notes = append(notes, "no path shows what separates names: the form is a guess")
+	}
+	if s.pair != nil {
+		d := s.of.dialect
+		notes = append(notes, fmt.Sprintf("the tree is %s: a BeforeCreate hook fills %s, a column made of both, and CHECK (%s = %s) keeps it",
+			strings.Join(s.pair, " and "), s.Tree, d.QuotePart(s.Tree), s.pairSQL(d)))
 	}
 	if s.of.more {
 		notes = append(notes, fmt.Sprintf("a sample: the %d rows with the smallest keys", s.of.rows))
