@@ -181,6 +181,10 @@ func (r *reader) describe(ctx context.Context, s shape) (Tree, error) {
 		return tree, err
 	}
 	tree.Refused = s.refused(v, found)
+	if !s.guessed && !enough(v.agree, v.rows) {
+		repair := slices.IndexFunc(tree.rollout(), func(step string) bool { return strings.HasPrefix(step, "Repair") })
+		tree.Notes = append(tree.Notes, fmt.Sprintf("the tree is broken: %d of %d rows agree: repair it by fsck (step %d of the roll-out)", v.agree, v.rows, repair+1))
+	}
 	tree.Findings, err = r.check(ctx, s)
 	return tree, err
 }

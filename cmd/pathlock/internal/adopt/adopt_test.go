@@ -153,11 +153,53 @@ func TestRun_choosesNoParent(t *testing.T) {
 	}
 }
 
+// A broken tree is still one: it has parents, and paths that are spelt with keys.
+func TestRun_recognisesBrokenTrees(t *testing.T) {
+	const table = `CREATE TABLE dept (id INTEGER PRIMARY KEY, parent_id INTEGER, ancestors TEXT, name TEXT)`
+	const ids, names = "--name= --path= --id-path ancestors --id-path-form parent:0,*,*", "--path ancestors"
+	var many []string
+	for i := 1; i <= 99; i++ {
+		path, top := "0", i
+		for ; top > 4 && i%5 > 0; top /= 4 { // four of five rows have moved since
+			path += fmt.Sprintf(",%d", 99-top)
+		}
+		if i%5 == 0 {
+			path = fmt.Sprintf("0,%d", i/30)
+			if i < 30 {
+				path = "0"
+			}
+		}
+		many = append(many, fmt.Sprintf("(%d, %d, '%s', 'd%d')", i, i/30, path, i%7))
+	}
+	for _, c := range []struct {
+		what, rows, columns, note string
+	}{
+		{"a cycle", `(1, 0, '0', 'a'), (2, 1, '0,1', 'b'), (4, 6, '0,1,4,5,6', 'd'), (5, 4, '0,1,4', 'e'), (6, 5, '0,1,4,5', 'f'), (3, 6, '0,1,4,5,6', 'c')`, ids, "2 of 6 rows agree"},
+		{"no row at the top", `(1, 3, '0,1,2,3', 'a'), (2, 1, '0,1', 'b'), (3, 2, '0,1,2', 'c')`, ids, "0 of 3 rows agree"},
+		{"80 of 99 rows", strings.Join(many, ", "), ids, "of 99 rows agree: repair it by fsck (step 5 of"},
+		{"names", `(1, 0, '/a', 'a'), (2, 1, '/c/b', 'b'), (3, 2, '/a/x/c', 'c'), (4, 3, '/a/c/d', 'd'), (5, 4, '/a/c/d/e', 'e'), (6, 4, '/a/c/d/f', 'f')`, names, "1 of 6 rows agree"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			trees := adopted(t, table, "INSERT INTO dept VALUES "+c.rows).Trees
+			if len(trees) != 1 || trees[0].Fsck != "--table dept --single-tree departments "+c.columns+" --deleted=" ||
+				!strings.Contains(strings.Join(trees[0].Notes, "\n"), c.note) {
+				t.Errorf("got %+v", trees)
+			}
+		})
+	}
+}
+
 // A table without a tree is no tree, and says so if it was asked for.
 func TestRun_findsNone(t *testing.T) {
 	db := database(t, `CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, email TEXT, sort INTEGER, url TEXT)`,
 		`INSERT INTO users VALUES (1, 'a', 'a@x.example', 1, 'https://a.example/'), (2, 'b', 'b@x.example', 1, 'https://b.example/x'), (3, 'c', 'c@x.example', 2, '/a/c')`,
 		`CREATE TABLE links (id INTEGER PRIMARY KEY, user_id INTEGER, title TEXT, url TEXT)`, `INSERT INTO links VALUES (1, 1, 'a', '/x/y'), (2, 1, 'b', '/x'), (3, 2, 'c', '/x/z/w')`)
+	for _, statement := range []string{
+		`CREATE TABLE bin (id INTEGER PRIMARY KEY, name TEXT, origin TEXT)`,
+		`INSERT INTO bin VALUES (1, 'a', '/x'), (2, 'a.txt', '/y'), (3, 'b', '/x'), (4, 'b.txt', '/z'), (5, 'c.txt', '/z'), (6, 'd.txt', '/x'), (7, 'e.tar', '/z'), (8, 'f.jpg', '/w'), (9, 'g', '/x')`,
+	} {
+		testerr.MustBe(t, statement, testerr.Of(db.ExecContext(t.Context(), statement)), nil)
+	}
 	if report, err := adopt.Run(t.Context(), db, fsck.SQLite, adopt.Options{}); err != nil || report.Text() != "no table holds a tree\n" {
 		t.Errorf("got %s (%v)", report.Text(), err)
 	}

@@ -22,7 +22,9 @@ func (t *table) shapes() (found []shape, unsupported []Unsupported) {
 			}
 		}
 	}
-	found = merged(named)
+	if found = merged(named); len(found) == 0 {
+		found = t.broken(links)
+	}
 	hinted := slices.ContainsFunc(found, func(s shape) bool { return parentHint.MatchString(s.Parent) })
 	if (len(found) == 0 || t.rows < 3 && !hinted) && len(unsupported) == 0 {
 		if found = append(found, t.parentless(links)...); len(found) == 0 {
@@ -257,11 +259,8 @@ func (t *table) pathless(links []shape) (found []shape) {
 			s.IDPath = s.add(s.free("id_path"), textType(t.dialect, pathLength), nil)
 		}
 		s.Deleted, s.DeletedWhen = t.mark()
-		v := s.judge()
-		s.agree, s.hints = v.agree, s.hint()
-		if t.rows == 0 || enough(v.agree, v.rows) {
-			found = append(found, s)
-		}
+		s.agree, s.hints = s.judge().agree, s.hint()
+		found = append(found, s)
 	}
 	return best(found)
 }

@@ -154,7 +154,7 @@ func (s shape) withOwnPath(f treetable.Form) (found []shape) {
 	if f.Trail == "" && top != "" || f.Trail == "" && leads[""] > 0 && strings.HasPrefix(cells[0].String, f.Separator) {
 		f.Lead += f.Separator
 	}
-	if _, err := treetable.ParseForm(f.String()); err != nil || below == 0 || leads[top] == 0 || !enough(below+leads[top], live) || len(rowOf)*10 < live*6 {
+	if _, err := treetable.ParseForm(f.String()); err != nil || below == 0 || leads[top] == 0 || !enough(below+leads[top], live) || !enough(below, live-leads[top]) || len(rowOf)*10 < live*6 {
 		return nil
 	}
 	parents, names := make([]cell, t.rows), make([]cell, t.rows)
