@@ -32,7 +32,8 @@ type Tree struct {
 	Table string `json:"table"`
 	// Fsck are the flags of pathlock fsck, without those at their defaults.
 	Fsck string `json:"fsck"`
-	// Rows counts the live rows that were looked at, and Agree those that have the shape.
+	// Rows counts the live rows that were looked at, and Agree those that have the
+	// shape, 0 if no row has a parent.
 	Rows     int        `json:"rows"`
 	Agree    int        `json:"agree"`
 	Disagree []Disagree `json:"disagree"`
@@ -181,7 +182,9 @@ func (r *reader) describe(ctx context.Context, s shape) (Tree, error) {
 		return tree, err
 	}
 	tree.Refused = s.refused(v, found)
-	if !s.guessed && !enough(v.agree, v.rows) {
+	if s.guessed {
+		tree.Agree, tree.Disagree = 0, []Disagree{}
+	} else if !enough(v.agree, v.rows) {
 		repair := slices.IndexFunc(tree.rollout(), func(step string) bool { return strings.HasPrefix(step, "Repair") })
 		tree.Notes = append(tree.Notes, fmt.Sprintf("the tree is broken: %d of %d rows agree: repair it by fsck (step %d of the roll-out)", v.agree, v.rows, repair+1))
 	}

@@ -189,6 +189,20 @@ func TestRun_recognisesBrokenTrees(t *testing.T) {
 	}
 }
 
+// Where no row has a parent yet, names of columns are all that there is, as in an empty table.
+func TestRun_judgesNothingWithoutParents(t *testing.T) {
+	for _, c := range []struct{ rows, want, note string }{
+		{"INSERT INTO dictionary_details VALUES (1, 0, 1, 0, '0'), (2, 0, 1, 0, '0'), (3, 0, 2, 0, '0')", "--tree-column dictionary_id --name= --path= --id-path ancestors --id-path-form parent:0,*,* --depth level --depth-top 0 --deleted=", "no row has a parent yet"},
+		{"SELECT 1", "--tree-column dictionary_id --name= --path= --id-path ancestors --id-path-form parent:0,*,* --depth level --deleted=", "the table is empty"},
+	} {
+		report := adopted(t, `CREATE TABLE dictionary_details (id INTEGER PRIMARY KEY, parent_id INTEGER, dictionary_id INTEGER, level INTEGER, ancestors TEXT)`, c.rows)
+		tree := report.Trees[0]
+		if tree.Agree != 0 || tree.Fsck != "--table dictionary_details "+c.want || !strings.Contains(tree.Notes[0], c.note) || strings.Contains(report.Text(), "agree") {
+			t.Errorf("got %+v", tree)
+		}
+	}
+}
+
 // A table without a tree is no tree, and says so if it was asked for.
 func TestRun_findsNone(t *testing.T) {
 	db := database(t, `CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, email TEXT, sort INTEGER, url TEXT)`,
@@ -196,7 +210,7 @@ func TestRun_findsNone(t *testing.T) {
 		`CREATE TABLE links (id INTEGER PRIMARY KEY, user_id INTEGER, title TEXT, url TEXT)`, `INSERT INTO links VALUES (1, 1, 'a', '/x/y'), (2, 1, 'b', '/x'), (3, 2, 'c', '/x/z/w')`)
 	for _, statement := range []string{
 		`CREATE TABLE bin (id INTEGER PRIMARY KEY, name TEXT, origin TEXT)`,
-		`INSERT INTO bin VALUES (1, 'a', '/x'), (2, 'a.txt', '/y'), (3, 'b', '/x'), (4, 'b.txt', '/z'), (5, 'c.txt', '/z'), (6, 'd.txt', '/x'), (7, 'e.tar', '/z'), (8, 'f.jpg', '/w'), (9, 'g', '/x')`,
+		`INSERT INTO bin VALUES (1, 'a', '/x'), (2, 'a.txt', '/y'), (3, 'b', '/x'), (4, 'b.txt', '/z'), (5, 'c.txt', '/z'), (6, 'd.txt', '/x'), (7, 'e.tar', '/z'), (8, 'f.jpg', '/w'), (9, 'g', '/x'), (10, 'c', '/x')`,
 	} {
 		testerr.MustBe(t, statement, testerr.Of(db.ExecContext(t.Context(), statement)), nil)
 	}

@@ -127,6 +127,9 @@ func (s *shape) settle() {
 // findDepth finds the column that has the number of names of a row's path, or always the same more.
 // Its name has to say so: other numbers, such as keys, can be so by chance.
 func (s *shape) findDepth() {
+	if s.guessed {
+		return
+	}
 	p, share := s.places(), most
 	if s.isAdded(s.Parent) {
 		share = enough // a stale path hides where a row is
@@ -180,7 +183,9 @@ func (s *shape) treeRank(name string, rowOf map[string]int) int {
 			}
 		}
 	}
-	strong, weak := treeHint.MatchString(name), ownHint.MatchString(name)
+	stem := strings.TrimSuffix(strings.ToLower(name), "_id")
+	isDetail := stem != strings.ToLower(name) && strings.Contains(strings.ToLower(s.Table.Table), stem+"_")
+	strong, weak := treeHint.MatchString(name) || isDetail, ownHint.MatchString(name)
 	rank, isID := 0, strings.HasSuffix(strings.ToLower(name), "_id") && links > 1 && kept == links
 	switch {
 	case s.of.rows > 0 && kept*10 < links*9, !strong && len(values) < 2:

@@ -251,32 +251,58 @@ func (t *table) pathless(links []shape) (found []shape) {
 		if !parentHint.MatchString(s.Parent) {
 			continue
 		}
-		if t.rows == 0 {
+		s.Deleted, s.DeletedWhen = t.mark()
+		if v := s.judge(); v.below == 0 {
 			s.guessed = true
 			s.guess()
 		}
 		if s.Path == "" && s.IDPath == "" {
 			s.IDPath = s.add(s.free("id_path"), textType(t.dialect, pathLength), nil)
 		}
-		s.Deleted, s.DeletedWhen = t.mark()
 		s.agree, s.hints = s.judge().agree, s.hint()
 		found = append(found, s)
 	}
 	return best(found)
 }
 
-// guess names the path of an empty table: a column that may have other paths, as menus have, comes
-// last.
+// guess names the path, and the depth, of a table in which no row has a parent, so that these have
+// one value. A column that may have other paths, as menus have, comes last.
 func (s *shape) guess() {
 	for _, column := range s.of.order {
-		if s.of.kind(column) != dialect.Text || column == s.Key || column == s.Parent || !pathHint.MatchString(column) {
-			continue
-		}
-		if s.IDPath == "" || strings.EqualFold(s.IDPath, "path") {
-			s.IDPath = column
+		value, one := s.of.value(column)
+		switch kind := s.of.kind(column); {
+		case column == s.Key, column == s.Parent, !one:
+		case kind == dialect.Number && depthHint.MatchString(column):
+			if s.Depth = column; value != "1" {
+				s.DepthTop = value
+			}
+		case kind == dialect.Text && pathHint.MatchString(column):
+			if s.IDPath == "" || strings.EqualFold(s.IDPath, "path") {
+				s.IDPath = column
+			}
 		}
 	}
-	if strings.EqualFold(s.IDPath, "ancestors") {
-		s.IDPathForm = "parent:0,*,*"
+	lead, _ := s.of.value(s.IDPath)
+	ancestors := strings.EqualFold(s.IDPath, "ancestors")
+	if s.of.rows == 0 && ancestors {
+		lead = "0"
 	}
+	switch separator := lead[max(len(lead)-1, 0):]; {
+	case lead != "" && strings.Contains(treetable.NameSeparators, separator):
+		s.IDPathForm = "parent:" + lead + "*" + separator + "*" + separator
+	case lead != "":
+		s.IDPathForm = "parent:" + lead + ",*,*"
+	case ancestors:
+		s.IDPathForm = "parent:*,*"
+	}
+}
+
+// value returns the only value of a column, "" for none.
+func (t *table) value(column string) (value string, one bool) {
+	for _, c := range t.cells[column] {
+		if value = c.String; c.String != t.cells[column][0].String {
+			return "", false
+		}
+	}
+	return value, true
 }

@@ -129,15 +129,18 @@ func (s shape) withOwnPath(f treetable.Form) (found []shape) {
 		}
 	}
 	above := func(i int) (dir, name string, ok bool) { return lastName(f, cells[i].String) }
-	live, below := 0, 0
+	live, below, deep := 0, 0, 0
 	for i := range cells {
 		if !s.isLive(i) {
 			continue
 		}
 		live++
 		dir, _, ok := above(i)
-		if _, known := rowOf.at(s.spot(i, dir)); ok && known && dir != "" {
+		if up, known := rowOf.at(s.spot(i, dir)); ok && known && dir != "" {
 			below++
+			if dir, _, _ := above(up); dir != "" {
+				deep++
+			}
 		} else if ok && len(dir) < 4 {
 			leads[dir]++
 		}
@@ -147,8 +150,8 @@ func (s shape) withOwnPath(f treetable.Form) (found []shape) {
 			f.Lead = dir
 		}
 	}
-	if below == 1 && live > 2 && !pathHint.MatchString(s.Path) {
-		return nil // by chance, as among addresses of pages
+	if live > 2 && !pathHint.MatchString(s.Path) && (below == 1 || f.Separator != "/" && deep == 0) {
+		return nil // by chance, as among addresses of pages, or names of files with a dot
 	}
 	top := f.Lead
 	if f.Trail == "" && top != "" || f.Trail == "" && leads[""] > 0 && strings.HasPrefix(cells[0].String, f.Separator) {

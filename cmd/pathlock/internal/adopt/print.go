@@ -116,7 +116,11 @@ func (t Tree) write(b *strings.Builder) {
 			fmt.Fprintf(b, "    %s\n", line)
 		}
 	}
-	fmt.Fprintf(b, "# %s: %d of %d live rows agree\n", t.Table, t.Agree, t.Rows)
+	agree := fmt.Sprintf("%d of %d live rows agree", t.Agree, t.Rows)
+	if t.shape.guessed {
+		agree = fmt.Sprintf("%d live rows, of which none has a parent", t.Rows)
+	}
+	fmt.Fprintf(b, "# %s: %s\n", t.Table, agree)
 	list("Shape", t.shape.lines())
 	var rows []string
 	for _, d := range t.Disagree {

@@ -22,7 +22,7 @@ type shape struct {
 	pair []string
 	// agree and hints rank shapes: by the rows that fit, then by the names of the columns.
 	agree, hints int
-	// guessed is set where only names say it, as there are no rows.
+	// guessed is set where only names say it, as no row has a parent.
 	guessed bool
 	// formless is set where no path shows what separates names.
 	formless bool
@@ -272,7 +272,11 @@ func (s *shape) countTwins() (twins int) {
 // notes say how the shape was found.
 func (s *shape) notes() (notes []string) {
 	if s.guessed {
-		notes = append(notes, "the table is empty: only the names of its columns say so; check the forms of paths")
+		what := "no row has a parent yet"
+		if s.of.rows == 0 {
+			what = "the table is empty"
+		}
+		notes = append(notes, what+": only the names of its columns say so; check the tree, the forms of paths, and the depth at the top")
 	}
 	if s.formless {
 		notes = append(notes, "no path shows what separates names: the form is a guess")
