@@ -140,6 +140,8 @@ type Present struct {
 	Indexes []string
 	// Unique are the columns with a unique index of their own, the primary key first.
 	Unique []string
+	// Together are the columns of each unique index over several.
+	Together [][]string
 }
 
 // Look returns what exists of the table that statements find by its name.
@@ -156,6 +158,12 @@ func Look(ctx context.Context, conn Conn, d *dialect.Dialect, table string) (Pre
 		there.Indexes = append(there.Indexes, i[0].Index)
 		if bool(i[0].Unique) && len(i) == 1 && i[0].Condition == "" && i[0].Prefix == 0 {
 			there.Unique = append(there.Unique, i[0].Column)
+		}
+		if columns := make([]string, 0, len(i)); bool(i[0].Unique) && len(i) > 1 {
+			for _, p := range i {
+				columns = append(columns, p.Column)
+			}
+			there.Together = append(there.Together, columns)
 		}
 	}
 	return there, nil

@@ -33,10 +33,23 @@ func (t *table) shapes() (found []shape, unsupported []Unsupported) {
 	}
 	for i := range found {
 		if found[i].settle(); found[i].Name == "" {
-			found[i].Name = t.label
+			found[i].Name = cmp.Or(t.label, found[i].siblingName())
 		}
 	}
 	return found, unsupported
+}
+
+// siblingName is the column that a unique index keeps apart among siblings, "" if there is none.
+func (s *shape) siblingName() string {
+	for _, columns := range s.of.together {
+		names := slices.DeleteFunc(slices.Clone(columns), func(name string) bool {
+			return name == s.Parent || name == s.Tree || name == s.Deleted || s.of.columns[name].Expression != ""
+		})
+		if slices.Contains(columns, s.Parent) && len(names) == 1 && slices.Contains(s.of.texts(), names[0]) {
+			return names[0]
+		}
+	}
+	return ""
 }
 
 // enough reports whether so many of the rows are enough: a tree that handlers maintain is damaged.

@@ -33,8 +33,10 @@ type table struct {
 	// order has the columns in the order of their names, and unique those that are unique by
 	// themselves, the primary key first.
 	order, unique []string
-	cells         map[string][]cell
-	rows          int
+	// together are the columns of each unique index over several.
+	together [][]string
+	cells    map[string][]cell
+	rows     int
 	// tree and label are the columns of the trees' ids and of the names that somebody has stated.
 	tree, label string
 	// more is set if the table has more rows than were read.
@@ -138,7 +140,7 @@ func (r *reader) read(ctx context.Context, tx *sql.Tx, name string) (*table, err
 	if err != nil {
 		return nil, err
 	}
-	t := &table{name: name, dialect: r.dialect, columns: make(map[string]treeschema.Column), cells: make(map[string][]cell)}
+	t := &table{name: name, dialect: r.dialect, together: there.Together, columns: make(map[string]treeschema.Column), cells: make(map[string][]cell)}
 	for _, name := range there.Unique {
 		if !slices.Contains(t.unique, name) {
 			t.unique = append(t.unique, name)

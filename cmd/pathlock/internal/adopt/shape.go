@@ -286,8 +286,36 @@ func (s *shape) notes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("the tree is %s: a BeforeCreate hook fills %s, a column made of both, and CHECK (%s = %s) keeps it",
 			strings.Join(s.pair, " and "), s.Tree, d.QuotePart(s.Tree), s.pairSQL(d)))
 	}
+	if s.Name == "" && !s.guessed {
+		notes = append(notes, s.nameless()...)
+	}
 	if s.of.more {
 		notes = append(notes, fmt.Sprintf("a sample: the %d rows with the smallest keys", s.of.rows))
 	}
 	return notes
+}
+
+// nameless says which columns could be names, where siblings may share one.
+func (s *shape) nameless() []string {
+	var apart []string
+	for _, named := range s.of.texts() {
+		if named == s.IDPath || named == s.Key || named == s.Parent || named == s.Tree || !nameHint.MatchString(named) && !strings.HasSuffix(strings.ToLower(named), "code") {
+			continue
+		}
+		rows, differ, one := 0, 0, *s
+		for i, c := range s.of.cells[named] {
+			if s.isLive(i) {
+				rows++
+				differ += len(c.String[:min(len(c.String), 1)])
+			}
+		}
+		one.Name = named
+		if differ -= one.countTwins(); differ > 0 && differ*20 >= rows*19 {
+			apart = append(apart, fmt.Sprintf("%s is different in %d of %d", named, differ, rows))
+		}
+	}
+	if apart == nil {
+		return nil
+	}
+	return []string{"no column is tagged name, so that siblings may share one: " + strings.Join(apart, ", ") + ": to keep that so, give --name to this command"}
 }
