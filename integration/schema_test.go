@@ -46,6 +46,7 @@ func TestBelow_everyCollationOrdersNumbers(t *testing.T) {
 		db := databases.Pool(t, gormplugintest.OnMySQL(t, server, nil).Connector)
 		rows, err := db.QueryContext(t.Context(), "SELECT CONCAT(CHARACTER_SET_NAME, ' ', COLLATION_NAME) FROM information_schema.COLLATION_CHARACTER_SET_APPLICABILITY WHERE CHARACTER_SET_NAME IN ('utf8mb4', 'utf8mb3', 'latin1', 'ascii', 'gbk')")
 		testerr.Must(t, err)
+		defer func() { _ = rows.Close() }()
 		var collations []string
 		for rows.Next() {
 			var name string

@@ -300,9 +300,9 @@ func (s *shape) guess() {
 	if s.of.rows == 0 && ancestors {
 		lead = "0"
 	}
-	switch separator := lead[max(len(lead)-1, 0):]; {
-	case lead != "" && strings.Contains(treetable.NameSeparators, separator):
-		s.IDPathForm = "parent:" + lead + "*" + separator + "*" + separator
+	switch n := len(lead); {
+	case n > 0 && strings.IndexByte(treetable.NameSeparators, lead[n-1]) >= 0:
+		s.IDPathForm = "parent:" + lead + "*" + lead[n-1:] + "*" + lead[n-1:]
 	case lead != "":
 		s.IDPathForm = "parent:" + lead + ",*,*"
 	case ancestors:
