@@ -173,8 +173,10 @@ func (r *reader) shapes(ctx context.Context, opts Options, report *Report) (shap
 // describe says what to write for a shape.
 func (r *reader) describe(ctx context.Context, s shape) (Tree, error) {
 	v := s.judge()
+	r.shorten(&s)
 	tree := Tree{Table: s.Table.Table, Fsck: flags(s.Table, false), Rows: v.rows, Agree: v.agree, Disagree: v.disagree, Tags: s.tags(), Options: s.options(), shape: s, twins: v.twins, Notes: s.notes()}
 	for _, l := range s.leaves() {
+		r.shorten(&l)
 		tree.Leaves = append(tree.Leaves, Leaf{l.Table.Table, l.tags()})
 	}
 	found, err := r.statements(ctx, &s, &tree)

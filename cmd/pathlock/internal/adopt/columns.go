@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
@@ -66,6 +67,44 @@ func textType(d *dialect.Dialect, length int64) treeschema.Column {
 		c.Charset = "utf8mb4"
 	}
 	return c
+}
+
+// shorten gives columns of names and paths that no index of MySQL holds a length: with room to
+// grow, within what an index holds beside the tree and the parent.
+func (r *reader) shorten(s *shape) {
+	for _, name := range []string{s.Name, s.Path, s.IDPath} {
+		c, least := s.of.columns[name], int64(pathLength)
+		if !strings.HasSuffix(c.Type, "text") || c.Charset == "" || !bool(c.Plain) {
+			continue
+		}
+		if name == s.Name {
+			least = nameLength
+		}
+		room, longestOf := int64(3072-8), 0 // a mark may stand in it, too
+		for _, beside := range []string{s.Tree, s.Parent} {
+			if beside == s.Tree || name == s.Name {
+				room -= s.of.columns[beside].Bytes
+			}
+		}
+		for _, cell := range s.of.cells[name] {
+			longestOf = max(longestOf, utf8.RuneCountInString(cell.String))
+		}
+		length := min(max(least, 2*int64(longestOf)), room/4)
+		if length < int64(longestOf) {
+			continue
+		}
+		c.Type, c.Length, c.Bytes, c.Charset, c.Equality = fmt.Sprintf("varchar(%d)", length), length, 4*length, "utf8mb4", "exact"
+		c.Collation = r.dialect.Collation(r.version)
+		s.short = append(s.short, c)
+	}
+}
+
+// column is the column as it will be.
+func (s *shape) column(name string) treeschema.Column {
+	if i := slices.IndexFunc(s.short, func(c treeschema.Column) bool { return c.Name == name }); i >= 0 {
+		return s.short[i]
+	}
+	return s.of.columns[name]
 }
 
 // Names that hint at deletion marks and at the columns of trees' ids.

@@ -165,7 +165,7 @@ func (s *shape) markTag() string {
 
 // field is a field of the model.
 func (s *shape) field(column, tag string) string {
-	c, typ := s.of.columns[column], "string"
+	c, typ := s.column(column), "string"
 	switch s.of.kind(column) {
 	case dialect.Number:
 		typ = "int64"

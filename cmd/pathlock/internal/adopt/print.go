@@ -32,7 +32,7 @@ func (s *shape) refused(v verdict, found []treeschema.Finding) (refused []string
 			say("%s is generated from %s: no program can write it; make it a plain column", name, e)
 		}
 	}
-	alters := false
+	alters := s.short != nil
 	for _, f := range found {
 		alters = alters || slices.Contains([]treeschema.Check{treeschema.Collation, treeschema.Type, treeschema.Length}, f.Check)
 	}

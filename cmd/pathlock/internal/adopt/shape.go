@@ -20,6 +20,8 @@ type shape struct {
 	added []treeschema.Column
 	// pair are the columns that an added one for the trees' ids is made of.
 	pair []string
+	// short are the columns without a length that get one, for an index.
+	short []treeschema.Column
 	// agree and hints rank shapes: by the rows that fit, then by the names of the columns.
 	agree, hints int
 	// guessed is set where only names say it, as no row has a parent.

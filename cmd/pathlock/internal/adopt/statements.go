@@ -38,7 +38,15 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 		add(s.zeroTops(r.dialect))
 	}
 	var found []treeschema.Finding
-	for _, part := range append([]shape{*s}, s.leaves()...) {
+	for i, part := range append([]shape{*s}, s.leaves()...) {
+		if of = part.of; i > 0 {
+			r.shorten(&part)
+		}
+		for _, c := range part.short {
+			modify := "ALTER TABLE " + r.dialect.Quote(part.Table.Table) + " MODIFY " + r.dialect.QuotePart(c.Name) + " "
+			planned = append(planned, c)
+			add(Statement{SQL: modify + r.typeOf(c), Why: "no index holds a " + of.columns[c.Name].Type + " in full; this has room for those found to grow"})
+		}
 		model := doctor.ModelOf(part.Table, part.columns())
 		model.Planned, model.TextKeys = planned, part.textKeys()
 		for i := range model.Marks {
@@ -49,7 +57,6 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 			return nil, err
 		}
 		for _, f := range lacks {
-			of = part.of
 			for _, sql := range f.Statements {
 				add(Statement{SQL: sql, Why: f.Missing + ": " + f.Why})
 			}
@@ -127,7 +134,7 @@ func (r *reader) typeOf(c treeschema.Column) string {
 	if !c.Nullable {
 		typ += " NOT NULL"
 	}
-	return typ
+	return typ + c.Rest
 }
 
 // pace is about how many rows a server reads or writes in a second for a change of the schema.
