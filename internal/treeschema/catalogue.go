@@ -142,6 +142,8 @@ type Present struct {
 	Unique []string
 	// Together are the columns of each unique index over several.
 	Together [][]string
+	// Foreign are the columns of foreign keys.
+	Foreign []string
 }
 
 // Look returns what exists of the table that statements find by its name.
@@ -153,6 +155,9 @@ func Look(ctx context.Context, conn Conn, d *dialect.Dialect, table string) (Pre
 	there := Present{Exists: c.exists, IsTable: c.exists && c.Kind == "", Hides: bool(c.Hides)}
 	for _, name := range slices.Sorted(maps.Keys(c.columns)) {
 		there.Columns = append(there.Columns, c.columns[name])
+	}
+	for _, k := range c.foreignKeys {
+		there.Foreign = append(there.Foreign, k.Column)
 	}
 	for _, i := range c.indexes {
 		there.Indexes = append(there.Indexes, i[0].Index)

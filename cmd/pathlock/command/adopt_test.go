@@ -118,7 +118,7 @@ type answer struct {
 	Trees []struct {
 		Table, Fsck string
 		Rows, Agree int
-		Statements  []struct{ SQL string }
+		Statements  []struct{ SQL, Undo string }
 		Leaves      []struct{ Tags []string }
 	}
 	Unsupported []struct{ Table, Why string }
@@ -161,7 +161,8 @@ func (tr trial) expect(t *testing.T, a answer, definite bool, except string) {
 }
 
 // whole says that all rows have the shape, that fsck finds nothing once the statements have run and
-// it has filled new paths, and that no statement is needed then. Leaves have tags, too.
+// it has filled new paths, that no statement is needed then, and that there is a way back. Leaves
+// have tags, too.
 func whole(t *testing.T, tr trial) {
 	a := tr.adopt(t)
 	tr.expect(t, a, true, "")
@@ -193,6 +194,13 @@ func whole(t *testing.T, tr trial) {
 	for _, tree := range tr.adopt(t).Trees {
 		if _, also := tr.also[tree.Table]; !also && len(tree.Statements) > 0 {
 			t.Errorf("%s still needs %v", tree.Fsck, tree.Statements)
+		}
+	}
+	for _, tree := range slices.Backward(a.Trees) {
+		for _, s := range slices.Backward(tree.Statements) {
+			if s.Undo != "" {
+				tr.exec(t, s.Undo)
+			}
 		}
 	}
 }

@@ -102,11 +102,14 @@ func typeName(table string) string {
 	return strings.TrimSuffix(name, "s")
 }
 
+// initialisms are in capitals in names of fields; GORM knows them.
+var initialisms = regexp.MustCompile(`^(API|GUID|HTML|HTTPS?|ID|IP|JSON|SQL|UID|UI|URI|URL|UUID|XML)$`)
+
 // goName is the name of a field: GORM makes the column's of it.
 func goName(column string) string {
 	var b strings.Builder
 	for part := range strings.FieldsFuncSeq(column, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if upper := strings.ToUpper(part); upper == "ID" || upper == "UUID" || upper == "UID" {
+		if upper := strings.ToUpper(part); initialisms.MatchString(upper) {
 			b.WriteString(upper)
 			continue
 		}

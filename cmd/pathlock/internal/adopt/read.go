@@ -31,8 +31,8 @@ type table struct {
 	dialect *dialect.Dialect
 	columns map[string]treeschema.Column
 	// order has the columns in the order of their names, and unique those that are unique by
-	// themselves, the primary key first.
-	order, unique []string
+	// themselves, the primary key first. foreign are those of foreign keys.
+	order, unique, foreign []string
 	// together are the columns of each unique index over several.
 	together [][]string
 	cells    map[string][]cell
@@ -140,7 +140,7 @@ func (r *reader) read(ctx context.Context, tx *sql.Tx, name string) (*table, err
 	if err != nil {
 		return nil, err
 	}
-	t := &table{name: name, dialect: r.dialect, together: there.Together, columns: make(map[string]treeschema.Column), cells: make(map[string][]cell)}
+	t := &table{name: name, dialect: r.dialect, together: there.Together, foreign: there.Foreign, columns: make(map[string]treeschema.Column), cells: make(map[string][]cell)}
 	for _, name := range there.Unique {
 		if !slices.Contains(t.unique, name) {
 			t.unique = append(t.unique, name)

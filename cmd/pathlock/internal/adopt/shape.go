@@ -288,8 +288,8 @@ func (s *shape) notes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("the tree is %s: a BeforeCreate hook fills %s, a column made of both, and CHECK (%s = %s) keeps it",
 			strings.Join(s.pair, " and "), s.Tree, d.QuotePart(s.Tree), s.pairSQL(d)))
 	}
-	if s.Name == "" && !s.guessed {
-		notes = append(notes, s.nameless()...)
+	if !s.guessed {
+		notes = append(notes, s.others()...)
 	}
 	if s.of.more {
 		notes = append(notes, fmt.Sprintf("a sample: the %d rows with the smallest keys", s.of.rows))
@@ -297,27 +297,44 @@ func (s *shape) notes() (notes []string) {
 	return notes
 }
 
-// nameless says which columns could be names, where siblings may share one.
-func (s *shape) nameless() []string {
-	var apart []string
-	for _, named := range s.of.texts() {
-		if named == s.IDPath || named == s.Key || named == s.Parent || named == s.Tree || !nameHint.MatchString(named) && !strings.HasSuffix(strings.ToLower(named), "code") {
+// differ counts the live rows whose value in a column no earlier row has, or no earlier sibling.
+func (s *shape) differ(column string, siblings bool) (differ, rows int) {
+	seen := make(map[[3]string]bool)
+	for i, c := range s.of.cells[column] {
+		if !s.isLive(i) {
 			continue
 		}
-		rows, differ, one := 0, 0, *s
-		for i, c := range s.of.cells[named] {
-			if s.isLive(i) {
-				rows++
-				differ += len(c.String[:min(len(c.String), 1)])
-			}
+		at := [3]string{s.spot(i, "").tree, s.of.cells[s.Parent][i].String, c.String}
+		if !siblings {
+			at = [3]string{2: c.String}
 		}
-		one.Name = named
-		if differ -= one.countTwins(); differ > 0 && differ*20 >= rows*19 {
-			apart = append(apart, fmt.Sprintf("%s is different in %d of %d", named, differ, rows))
+		if rows++; c.String != "" && !seen[at] {
+			differ++
+		}
+		seen[at] = true
+	}
+	return differ, rows
+}
+
+// keyHint are names of columns whose values may stand in URLs.
+var keyHint = regexp.MustCompile(`(?i)(^|_)(alias|slug|u?uid|guid|handle|permalink)$`)
+
+// others say which columns could be names, where siblings may share one, and could stand in URLs.
+func (s *shape) others() (notes []string) {
+	var apart []string
+	for _, column := range s.of.order {
+		if kind := s.of.kind(column); kind != dialect.Text && kind != dialect.UUID || slices.Contains([]string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath}, column) {
+			continue
+		}
+		if differ, rows := s.differ(column, true); (nameHint.MatchString(column) || strings.HasSuffix(strings.ToLower(column), "code")) && s.Name == "" && differ > 0 && differ*20 >= rows*19 {
+			apart = append(apart, fmt.Sprintf("%s is different in %d of %d", column, differ, rows))
+		}
+		if differ, rows := s.differ(column, false); keyHint.MatchString(column) && differ > 0 && differ*20 >= rows*19 {
+			notes = append(notes, fmt.Sprintf("if URLs name rows by %s: ResolverBy needs a unique index; %d rows have no value of their own", column, rows-differ))
 		}
 	}
-	if apart == nil {
-		return nil
+	if apart != nil {
+		notes = append(notes, "no column is tagged name, so that siblings may share one: "+strings.Join(apart, ", ")+": to keep that so, give --name to this command")
 	}
-	return []string{"no column is tagged name, so that siblings may share one: " + strings.Join(apart, ", ") + ": to keep that so, give --name to this command"}
+	return notes
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -174,7 +175,7 @@ const name = "((?:[`\"](?:[^`\"]|``|\"\")+[`\"]\\.?)+)"
 
 var (
 	addsColumn  = regexp.MustCompile("^ALTER TABLE " + name + " ADD COLUMN " + name)
-	addsKey     = regexp.MustCompile("^ALTER TABLE " + name + " ADD (?:UNIQUE )?KEY " + name)
+	addsKey     = regexp.MustCompile("^ALTER TABLE " + name + " ADD (?:UNIQUE )?KEY " + name + ` \(([^,()]+)`)
 	addsIndex   = regexp.MustCompile("^CREATE (?:UNIQUE )?INDEX " + name)
 	altersType  = regexp.MustCompile("^(ALTER TABLE " + name + " (?:MODIFY|ALTER COLUMN) )" + name + "( TYPE)?")
 	altersTable = regexp.MustCompile("^(ALTER TABLE " + name + ") ENGINE")
@@ -186,7 +187,11 @@ func (r *reader) undo(sql string, t *table) string {
 		return "ALTER TABLE " + m[1] + " DROP COLUMN " + m[2]
 	}
 	if m := addsKey.FindStringSubmatch(sql); m != nil {
-		return "ALTER TABLE " + m[1] + " DROP KEY " + m[2]
+		keep := ""
+		if slices.ContainsFunc(t.foreign, func(column string) bool { return r.dialect.QuotePart(column) == m[3] }) {
+			keep = "ADD KEY (" + m[3] + "), " // MySQL has dropped the foreign key's own
+		}
+		return "ALTER TABLE " + m[1] + " " + keep + "DROP KEY " + m[2]
 	}
 	if m := addsIndex.FindStringSubmatch(sql); m != nil {
 		if schema, _, other := strings.Cut(t.name, "."); other && r.dialect == dialect.PostgreSQL {

@@ -2,7 +2,7 @@
 -- fsck: --table folders --tree-column storage_id --name title --path full_path
 -- fsck: --table categories --single-tree categories --name= --path= --id-path ids --id-path-form
 --   *,*, --deleted=
-CREATE TABLE folders (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, deleted_at DATETIME(3) NULL, storage_id VARCHAR(191) NOT NULL, parent_id BIGINT UNSIGNED, title LONGTEXT NOT NULL COMMENT 'shown', full_path LONGTEXT, alias LONGTEXT);
+CREATE TABLE folders (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, deleted_at DATETIME(3) NULL, storage_id VARCHAR(191) NOT NULL, parent_id BIGINT UNSIGNED, title LONGTEXT NOT NULL COMMENT 'shown', full_path LONGTEXT, alias LONGTEXT, FOREIGN KEY (parent_id) REFERENCES folders (id));
 INSERT INTO folders VALUES
   (1, NULL, 'a', NULL, 'docs', '/docs', 'f1'), (2, NULL, 'a', 1, 'plans', '/docs/plans', 'f2'), (3, NULL, 'a', 2, '2024', '/docs/plans/2024', 'f3'), (4, NULL, 'a', 2, '2025', '/docs/plans/2025', 'f4'),
   (5, NULL, 'b', NULL, 'docs', '/docs', 'f5'), (6, NULL, 'b', 5, 'plans', '/docs/plans', 'f6'), (7, NULL, 'b', 6, 'old', '/docs/plans/old', 'f7'), (8, NULL, 'b', 5, 'notes', '/docs/notes', 'f8');
