@@ -49,6 +49,10 @@ func TestRun_recognisesWithoutNames(t *testing.T) {
 			"--key x1 --single-tree we irds --parent x2 --name= --path= --id-path x4 --id-path-form *,*, --deleted=",
 		},
 		{
+			"another path of ids", `(1, 0, '', '/1/', 9, 'u'), (2, 1, 'b', '/1/2/', 8, 'v'), (3, 1, 'c', '/1/3/', 7, 'w'), (4, 2, 'd', '/1/2/4/', 1, 'x'), (5, 0, 'e/', '/5/', 2, 'y')`,
+			"--key x1 --single-tree we irds --parent x2 --name= --path= --id-path x4 --id-path-form /*/*/ --deleted=",
+		},
+		{
 			"the path of the parent", `(1, 0, 'a', 'root:', 9, 'u'), (2, 1, 'b', 'root:a:', 8, 'v'), (3, 2, 'c', 'root:a:b:', 7, 'w'), (4, 3, 'd', 'root:a:b:c:', 1, 'x')`,
 			"--key x1 --single-tree we irds --parent x2 --name order --path x4 --path-form parent:root:*:*: --deleted=",
 		},

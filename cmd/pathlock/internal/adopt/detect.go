@@ -2,7 +2,6 @@ package adopt
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,16 +13,16 @@ import (
 func (t *table) shapes() (found []shape, unsupported []Unsupported) {
 	unsupported = t.otherTrees()
 	links := t.links()
-	var named []shape
-	for _, link := range links {
-		for _, column := range t.texts() {
-			if column != link.Key && column != link.Parent && t.columns[column].Type != "ltree" {
-				named = append(named, t.withPath(link, column)...)
+	for _, broken := range []bool{false, true} {
+		var named []shape
+		for _, link := range links {
+			for _, column := range t.texts() {
+				if column != link.Key && column != link.Parent && len(found) == 0 {
+					named = append(named, t.withPath(link, column, broken)...)
+				}
 			}
 		}
-	}
-	if found = merged(named); len(found) == 0 {
-		found = t.broken(links)
+		found = append(found, merged(named)...)
 	}
 	hinted := slices.ContainsFunc(found, func(s shape) bool { return parentHint.MatchString(s.Parent) })
 	if (len(found) == 0 || t.rows < 3 && !hinted) && len(unsupported) == 0 {
@@ -79,6 +78,7 @@ func (t *table) links() (links []shape) {
 		}
 		for _, key := range t.keys(parent) {
 			s := shape{Table: treetable.Table{Table: t.name, Key: key, Parent: parent}, of: t}
+			s.Deleted, s.DeletedWhen = t.mark()
 			if parent != key && alike(t.kind(key), t.kind(parent)) && s.isLink() {
 				links = append(links, s)
 			}
@@ -142,91 +142,28 @@ func alike(a, b dialect.ColumnKind) bool {
 	return a == b && (a == dialect.Number || a == dialect.Text || a == dialect.UUID || a == dialect.Bytes)
 }
 
-// withPath returns the shapes in which a column has the path of names, or of keys.
-func (t *table) withPath(link shape, column string) (found []shape) {
-	labels := append([]string{link.Key}, t.labels()...)
-	for _, label := range labels {
-		if label == column || label == link.Parent || label == link.Key && len(found) > 0 || t.rows == 0 {
+// withPath returns the shapes in which a column has the path of names, or of keys. That of a broken
+// tree may be wrong in any row, if its spelling is right, and the names of the columns say it.
+func (t *table) withPath(link shape, column string, broken bool) (found []shape) {
+	if broken && !(parentHint.MatchString(link.Parent) && pathHint.MatchString(column)) {
+		return nil
+	}
+	for _, label := range append([]string{link.Key}, t.labels()...) {
+		if label == column || label == link.Parent || label == link.Key && len(found) > 0 || broken && label != link.Key && !nameHint.MatchString(label) || t.rows == 0 {
 			continue
 		}
-		s, forms := link, t.forms(link, column, label)
-		for _, form := range forms {
+		for _, form := range t.forms(link, column, label, broken) {
+			s := link
 			if s.Path, s.PathForm, s.Name = column, form, label; label == link.Key {
 				s.Path, s.PathForm, s.Name, s.IDPath, s.IDPathForm = "", "", "", column, form
 			}
-			s.Deleted, s.DeletedWhen = t.mark()
-			if v := s.judge(); v.fits(parentHint.MatchString(s.Parent), pathHint.MatchString(column)) {
-				s.agree, s.hints, s.formless = v.agree, s.hint(), !v.parted
+			if v := s.judge(); broken || v.fits(parentHint.MatchString(s.Parent), pathHint.MatchString(column)) {
+				s.agree, s.hints, s.formless = v.agree, s.hint(), !v.parted && !broken
 				found = append(found, s)
 			}
 		}
 	}
 	return best(found)
-}
-
-// looked is how many rows are looked at to find the form of a path.
-const looked = 2000
-
-// forms returns the forms in which most rows have the path of labels in a column, the likeliest
-// first: "" is the default.
-func (t *table) forms(link shape, column, label string) []string {
-	link.SingleTree, link.Path, link.Name = "any", column, label
-	if label == link.Key {
-		link.Path, link.IDPath, link.Name = "", column, ""
-	}
-	few := *t
-	few.rows = min(t.rows, looked)
-	link.of = &few
-	p, asked := link.places(), 0
-	votes := make(map[treetable.Form]int)
-	for i := range few.rows {
-		stored, path := t.cells[column][i], p.names[i]
-		if label == link.Key {
-			path = p.keys[i]
-		}
-		if !stored.Valid || p.wrong[i] != "" || path == "" {
-			continue
-		}
-		asked++
-		vote(votes, stored.String, path)
-	}
-	maps.DeleteFunc(votes, func(_ treetable.Form, n int) bool { return 4*n < asked })
-	ranked := slices.SortedFunc(maps.Keys(votes), func(a, b treetable.Form) int {
-		return cmp.Or(cmp.Compare(votes[b], votes[a]), strings.Index(treetable.NameSeparators, a.Separator)-strings.Index(treetable.NameSeparators, b.Separator), strings.Compare(a.String(), b.String()))
-	})
-	var forms []string
-	for _, f := range ranked[:min(len(ranked), 3)] {
-		if f == treetable.DefaultForm {
-			forms = append(forms, "")
-			continue
-		}
-		forms = append(forms, f.String())
-	}
-	return forms
-}
-
-// vote counts the forms in which a text is a path, or that of the row above.
-func vote(votes map[treetable.Form]int, stored, path string) {
-	for _, f := range []treetable.Form{{}, {OfParent: true}} {
-		held := strings.TrimPrefix(f.Holds(path), "/")
-		if f.Holds(path) == "" {
-			if n := len(stored); n > 0 && strings.ContainsAny(stored[n-1:], treetable.NameSeparators) {
-				votes[treetable.Form{Lead: stored, Separator: stored[n-1:], Trail: stored[n-1:], OfParent: true}]++
-			}
-			continue
-		}
-		for _, separator := range strings.Split(treetable.NameSeparators, "") {
-			joined := strings.ReplaceAll(held, "/", separator)
-			for _, f.Trail = range []string{"", separator} {
-				lead, ok := strings.CutSuffix(stored, joined+f.Trail)
-				if f.Lead, f.Separator = lead, separator; ok && len(lead) < 16 {
-					if _, err := treetable.ParseForm(f.String()); err == nil {
-						votes[f]++
-					}
-				}
-			}
-		}
-	}
 }
 
 // merged returns the best shapes. One of names and one of keys over the same parents are one.
@@ -264,7 +201,6 @@ func (t *table) pathless(links []shape) (found []shape) {
 		if !parentHint.MatchString(s.Parent) {
 			continue
 		}
-		s.Deleted, s.DeletedWhen = t.mark()
 		if v := s.judge(); v.below == 0 {
 			s.guessed = true
 			s.guess()

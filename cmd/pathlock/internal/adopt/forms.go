@@ -1,0 +1,102 @@
+package adopt
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/treetable"
+)
+
+// looked is how many rows are looked at to find the form of a path.
+const looked = 2000
+
+// forms returns the forms in which a column has paths of labels, the likeliest first: "" is the
+// default.
+func (t *table) forms(link shape, column, label string, broken bool) (forms []string) {
+	known, rowOf, votes := make(map[string]bool, t.rows), link.rowOf(), make(map[treetable.Form]int)
+	for _, c := range t.cells[label] {
+		known[c.String] = c.String != ""
+	}
+	for _, separator := range strings.Split(treetable.NameSeparators, "") {
+		for _, f := range []treetable.Form{{}, {OfParent: true}, {Trail: separator}, {Trail: separator, OfParent: true}} {
+			f.Separator = separator
+			f.Lead = t.lead(column, f, known)
+			if _, err := treetable.ParseForm(f.String()); err != nil || len(f.Lead) >= 16 {
+				continue
+			}
+			if right, spelt, all := link.spelling(column, label, f, known, rowOf); right > 0 && (4*right >= all && !broken || spelt && broken) {
+				votes[f] = right
+			}
+		}
+	}
+	ranked := slices.SortedFunc(maps.Keys(votes), func(a, b treetable.Form) int {
+		return cmp.Or(cmp.Compare(votes[b], votes[a]), strings.Index(treetable.NameSeparators, a.Separator)-strings.Index(treetable.NameSeparators, b.Separator), strings.Compare(a.String(), b.String()))
+	})
+	for i, f := range ranked[:min(len(ranked), 3)] {
+		if broken && votes[f] < votes[ranked[0]] {
+			break
+		}
+		if forms = append(forms, f.String()); f == treetable.DefaultForm {
+			forms[i] = ""
+		}
+	}
+	return forms
+}
+
+// lead is what most often precedes the first label in a column.
+func (t *table) lead(column string, f treetable.Form, known map[string]bool) (lead string) {
+	leads := make(map[string]int)
+	for _, c := range t.cells[column][:min(t.rows, looked)] {
+		before := ""
+		for step := range strings.SplitSeq(strings.TrimSuffix(c.String, f.Trail), f.Separator) {
+			if known[step] || c.String == "" {
+				break
+			}
+			before += step + f.Separator
+		}
+		if leads[before]++; leads[before] > leads[lead] {
+			lead = before
+		}
+	}
+	return lead
+}
+
+// spelling counts the rows whose path, if the column is in a form, ends in their own label or in
+// that of their parent, and says whether the paths are spelt so: they consist of labels, or end so.
+func (s *shape) spelling(column, label string, f treetable.Form, known map[string]bool, rowOf map[string]int) (right int, spelt bool, all int) {
+	below, steps, long := 0, 0, 0
+	for i, c := range s.of.cells[column][:min(s.of.rows, looked)] {
+		path, of, top := f.Read(c.String), i, s.isTop(i)
+		if !s.isLive(i) || !c.Valid {
+			continue
+		}
+		if all++; !top {
+			below++
+		}
+		if path != "" && path[0] != '/' {
+			continue
+		}
+		if f.OfParent {
+			up, ok := rowOf[s.of.cells[s.Parent][i].String]
+			if of = up; !ok && !top {
+				continue
+			}
+		}
+		names := strings.Split(path, "/")[min(len(path), 1):]
+		if f.OfParent && top && path == "" || path != "" && names[len(names)-1] == s.of.cells[label][of].String {
+			right++
+		}
+		if slices.ContainsFunc(names, func(step string) bool { return step != "" && !known[step] }) {
+			continue
+		}
+		if steps++; len(names) > 1 {
+			long++
+		}
+	}
+	if label == s.Key {
+		return right, long > 0 && (most(steps, all) || most(right, all)), all
+	}
+	return right, enough(steps, all) && most(right, all) && enough(long, below), all
+}

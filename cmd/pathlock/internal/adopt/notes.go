@@ -1,0 +1,78 @@
+package adopt
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
+)
+
+// notes say how the shape was found.
+func (s *shape) notes() (notes []string) {
+	if s.guessed {
+		what := "no row has a parent yet"
+		if s.of.rows == 0 {
+			what = "the table is empty"
+		}
+		notes = append(notes, what+": only the names of its columns say so; check the tree, the forms of paths, and the depth at the top")
+	}
+	if s.formless {
+		notes = append(notes, "no path shows what separates names: the form is a guess")
+	}
+	if s.pair != nil {
+		d := s.of.dialect
+		notes = append(notes, fmt.Sprintf("the tree is %s: a BeforeCreate hook fills %s, a column made of both, and CHECK (%s = %s) keeps it",
+			strings.Join(s.pair, " and "), s.Tree, d.QuotePart(s.Tree), s.pairSQL(d)))
+	}
+	if !s.guessed {
+		notes = append(notes, s.others()...)
+	}
+	if s.of.more {
+		notes = append(notes, fmt.Sprintf("a sample: the %d rows with the smallest keys", s.of.rows))
+	}
+	return notes
+}
+
+// differ counts the live rows whose value in a column no earlier row has, or no earlier sibling.
+func (s *shape) differ(column string, siblings bool) (differ, rows int) {
+	seen := make(map[[3]string]bool)
+	for i, c := range s.of.cells[column] {
+		if !s.isLive(i) {
+			continue
+		}
+		at := [3]string{s.spot(i, "").tree, s.of.cells[s.Parent][i].String, c.String}
+		if !siblings {
+			at = [3]string{2: c.String}
+		}
+		if rows++; c.String != "" && !seen[at] {
+			differ++
+		}
+		seen[at] = true
+	}
+	return differ, rows
+}
+
+// keyHint are names of columns whose values may stand in URLs.
+var keyHint = regexp.MustCompile(`(?i)(^|_)(alias|slug|u?uid|guid|handle|permalink)$`)
+
+// others say which columns could be names, where siblings may share one, and could stand in URLs.
+func (s *shape) others() (notes []string) {
+	var apart []string
+	for _, column := range s.of.order {
+		if kind := s.of.kind(column); kind != dialect.Text && kind != dialect.UUID || slices.Contains([]string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath}, column) {
+			continue
+		}
+		if differ, rows := s.differ(column, true); (nameHint.MatchString(column) || strings.HasSuffix(strings.ToLower(column), "code")) && s.Name == "" && differ > 0 && differ*20 >= rows*19 {
+			apart = append(apart, fmt.Sprintf("%s is different in %d of %d", column, differ, rows))
+		}
+		if differ, rows := s.differ(column, false); keyHint.MatchString(column) && differ > 0 && differ*20 >= rows*19 {
+			notes = append(notes, fmt.Sprintf("if URLs name rows by %s: ResolverBy needs a unique index; %d rows have no value of their own", column, rows-differ))
+		}
+	}
+	if apart != nil {
+		notes = append(notes, "no column is tagged name, so that siblings may share one: "+strings.Join(apart, ", ")+": to keep that so, give --name to this command")
+	}
+	return notes
+}
