@@ -96,20 +96,30 @@ func (c *Catalogue) WithRecall(ctx context.Context) context.Context {
 	return context.WithValue(ctx, c.recall, new(recall))
 }
 
-// redefinition is how MySQL gives a column another definition.
-var redefinition = regexp.MustCompile("(?i)\\b(?:MODIFY|CHANGE)\\s+(?:COLUMN\\s+)?[`\"]?([^`\"\\s]+)")
+// alters begins a statement that alters a table, and redefinition is how MySQL gives a column
+// another definition in it.
+var (
+	alters       = regexp.MustCompile(`(?i)^\s*ALTER\s+TABLE\s`)
+	redefinition = regexp.MustCompile("(?i)\\b(?:MODIFY|CHANGE)\\s+(?:COLUMN\\s+)?[`\"]?([^`\"\\s]+)")
+)
 
-// Redefined returns the table of which sql gives a text of the tree another definition without a
-// collation, as GORM's own AutoMigrate does, "" for none. The column gets the table's collation
-// then.
+// Redefined returns the table of which sql gives a text that needs a binary collation another
+// definition without one, as GORM's own AutoMigrate does, "" for none. The column gets the table's
+// collation then.
 func (c *Catalogue) Redefined(sql string) string {
-	columns := redefinition.FindAllStringSubmatch(sql, -1)
-	if columns == nil || strings.Contains(strings.ToUpper(sql), "COLLATE") {
+	if !alters.MatchString(sql) || strings.Contains(strings.ToUpper(sql), "COLLATE") {
 		return ""
 	}
+	columns := redefinition.FindAllStringSubmatch(sql, -1)
 	guarded, _ := c.Names.FirstIn(sql)
 	for _, t := range c.Bases[guarded] {
-		for _, f := range []*schema.Field{t.Path, t.IDs, t.Name, t.Tree, t.Parent, t.Key} {
+		fields := []*schema.Field{t.Tree, t.Parent, t.Key}
+		if !t.ByIDs {
+			fields = append(fields, t.Path, t.Name)
+		} else if isText(t.Key) {
+			fields = append(fields, t.Path)
+		}
+		for _, f := range fields {
 			if f != nil && isText(f) && slices.ContainsFunc(columns, func(m []string) bool { return strings.EqualFold(m[1], f.DBName) }) {
 				return guarded
 			}
