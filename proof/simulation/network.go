@@ -49,11 +49,14 @@ func (n *network) dial(ctx context.Context) (net.Conn, error) {
 	return here, nil
 }
 
-// stall lets nothing through for a time.
+// stall lets nothing through for a time. A shorter stall within a longer one ends nothing: what was
+// sent before would come later than any system delivers what a closed connection has left.
 func (n *network) stall(d time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.up = time.Now().Add(d)
+	if up := time.Now().Add(d); up.After(n.up) {
+		n.up = up
+	}
 }
 
 // cut ends all connections, one after the other.
