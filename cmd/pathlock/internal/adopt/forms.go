@@ -15,18 +15,15 @@ const looked = 2000
 // forms returns the forms in which a column has paths of labels, the likeliest first: "" is the
 // default.
 func (t *table) forms(link shape, column, label string, broken bool) (forms []string) {
-	known, rowOf, votes := make(map[string]bool, t.rows), link.rowOf(), make(map[treetable.Form]int)
-	for _, c := range t.cells[label] {
-		known[c.String] = c.String != ""
-	}
-	for _, separator := range strings.Split(treetable.NameSeparators, "") {
+	known, votes := t.rowsOf(label), make(map[treetable.Form]int)
+	for _, separator := range t.separators(column) {
 		for _, f := range []treetable.Form{{}, {OfParent: true}, {Trail: separator}, {Trail: separator, OfParent: true}} {
 			f.Separator = separator
 			f.Lead = t.lead(column, f, known)
 			if _, err := treetable.ParseForm(f.String()); err != nil || len(f.Lead) >= 16 {
 				continue
 			}
-			if right, spelt, all := link.spelling(column, label, f, known, rowOf); right > 0 && (4*right >= all && !broken || spelt && broken) {
+			if right, spelt, all := link.spelling(column, label, f); right > 0 && (4*right >= all && !broken || spelt && broken) {
 				votes[f] = right
 			}
 		}
@@ -45,13 +42,39 @@ func (t *table) forms(link shape, column, label string, broken bool) (forms []st
 	return forms
 }
 
+// separators are those that a column has, or the most usual one.
+func (t *table) separators(column string) (found []string) {
+	for _, separator := range strings.Split(treetable.NameSeparators, "") {
+		if slices.ContainsFunc(t.cells[column][:min(t.rows, looked)], func(c cell) bool { return strings.Contains(c.String, separator) }) {
+			found = append(found, separator)
+		}
+	}
+	if found == nil {
+		return []string{treetable.DefaultForm.Separator}
+	}
+	return found
+}
+
+// rowsOf has a row for each value of a column.
+func (t *table) rowsOf(column string) map[string]int {
+	if t.rowOf[column] == nil {
+		t.rowOf[column] = make(map[string]int, t.rows)
+		for i, c := range t.cells[column] {
+			if c.String != "" {
+				t.rowOf[column][c.String] = i
+			}
+		}
+	}
+	return t.rowOf[column]
+}
+
 // lead is what most often precedes the first label in a column.
-func (t *table) lead(column string, f treetable.Form, known map[string]bool) (lead string) {
+func (t *table) lead(column string, f treetable.Form, known map[string]int) (lead string) {
 	leads := make(map[string]int)
 	for _, c := range t.cells[column][:min(t.rows, looked)] {
 		before := ""
 		for step := range strings.SplitSeq(strings.TrimSuffix(c.String, f.Trail), f.Separator) {
-			if known[step] || c.String == "" {
+			if _, is := known[step]; is || c.String == "" {
 				break
 			}
 			before += step + f.Separator
@@ -65,8 +88,8 @@ func (t *table) lead(column string, f treetable.Form, known map[string]bool) (le
 
 // spelling counts the rows whose path, if the column is in a form, ends in their own label or in
 // that of their parent, and says whether the paths are spelt so: they consist of labels, or end so.
-func (s *shape) spelling(column, label string, f treetable.Form, known map[string]bool, rowOf map[string]int) (right int, spelt bool, all int) {
-	below, steps, long := 0, 0, 0
+func (s *shape) spelling(column, label string, f treetable.Form) (right int, spelt bool, all int) {
+	known, rowOf, below, steps, long := s.of.rowsOf(label), s.of.rowsOf(s.Key), 0, 0, 0
 	for i, c := range s.of.cells[column][:min(s.of.rows, looked)] {
 		path, of, top := f.Read(c.String), i, s.isTop(i)
 		if !s.isLive(i) || !c.Valid {
@@ -88,11 +111,9 @@ func (s *shape) spelling(column, label string, f treetable.Form, known map[strin
 		if f.OfParent && top && path == "" || path != "" && names[len(names)-1] == s.of.cells[label][of].String {
 			right++
 		}
-		if slices.ContainsFunc(names, func(step string) bool { return step != "" && !known[step] }) {
-			continue
-		}
-		if steps++; len(names) > 1 {
-			long++
+		if !slices.ContainsFunc(names, func(step string) bool { _, is := known[step]; return !is && step != "" }) {
+			steps++
+			long += min(len(names)-1, 1)
 		}
 	}
 	if label == s.Key {

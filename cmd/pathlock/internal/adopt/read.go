@@ -37,6 +37,8 @@ type table struct {
 	together [][]string
 	cells    map[string][]cell
 	rows     int
+	// rowOf has a row for each value, of the columns that were asked for.
+	rowOf map[string]map[string]int
 	// tree and label are the columns of the trees' ids and of the names that somebody has stated.
 	tree, label string
 	// more is set if the table has more rows than were read.
@@ -140,7 +142,7 @@ func (r *reader) read(ctx context.Context, tx *sql.Tx, name string) (*table, err
 	if err != nil {
 		return nil, err
 	}
-	t := &table{name: name, dialect: r.dialect, together: there.Together, foreign: there.Foreign, columns: make(map[string]treeschema.Column), cells: make(map[string][]cell)}
+	t := &table{name: name, dialect: r.dialect, together: there.Together, foreign: there.Foreign, columns: make(map[string]treeschema.Column), cells: make(map[string][]cell), rowOf: make(map[string]map[string]int)}
 	for _, name := range there.Unique {
 		if !slices.Contains(t.unique, name) {
 			t.unique = append(t.unique, name)
