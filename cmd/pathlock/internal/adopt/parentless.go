@@ -29,7 +29,7 @@ func (t *table) parentless(links []shape) (found []shape) {
 	if found = best(found); t.tree == "" && (len(found) == 0 || found[0].agree < found[0].judge().rows) {
 		for _, first := range trees {
 			for _, second := range t.trees(pairHint) {
-				if first != second {
+				if first < second || first > second && !slices.Contains(trees, second) {
 					found = append(found, one.inPair(first, second).byPaths()...)
 				}
 			}
