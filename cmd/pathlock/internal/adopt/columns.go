@@ -80,15 +80,11 @@ func (r *reader) shorten(s *shape) {
 		if name == s.Name {
 			least = nameLength
 		}
-		room, longestOf := int64(3072-8), 0 // a mark may stand in it, too
-		for _, beside := range []string{s.Tree, s.Parent} {
-			if beside == s.Tree || name == s.Name {
-				room -= s.of.columns[beside].Bytes
-			}
-		}
+		longestOf := 0
 		for _, cell := range s.of.cells[name] {
 			longestOf = max(longestOf, utf8.RuneCountInString(cell.String))
 		}
+		room := 3064 - s.of.columns[s.Tree].Bytes - s.of.columns[s.Parent].Bytes // a mark may stand in it, too
 		length := min(max(least, 2*int64(longestOf)), room/4)
 		if length < int64(longestOf) {
 			continue
@@ -247,16 +243,6 @@ func (s *shape) treeRank(name string, rowOf map[string]int) int {
 // apart reports whether nearly all rows of a tree have a path of their own, if a column has the
 // trees' ids.
 func (s *shape) apart(tree string) bool {
-	seen, twins := make(map[[3]string]bool), 0
-	for i := range s.of.rows {
-		at := [3]string{"", s.of.cells[s.Path][i].String, s.of.cells[s.Name][i].String}
-		if tree != "" {
-			at[0] = s.of.cells[tree][i].String
-		}
-		if s.isLive(i) && seen[at] {
-			twins++
-		}
-		seen[at] = s.isLive(i) || seen[at]
-	}
-	return twins*20 < s.of.rows
+	differ, rows := s.distinct(tree, s.Path, s.Name)
+	return differ*20 > rows*19
 }

@@ -121,5 +121,5 @@ func concat(d *dialect.Dialect, parts ...string) string {
 
 // pairSQL is the value of a column that is made of two.
 func (s *shape) pairSQL(d *dialect.Dialect) string {
-	return concat(d, d.QuotePart(s.pair[0]), "'-'", d.QuotePart(s.pair[1]))
+	return concat(d, d.QuotePart(s.pair[0]), "':'", d.QuotePart(s.pair[1]))
 }

@@ -35,18 +35,22 @@ func (s *shape) notes() (notes []string) {
 	return notes
 }
 
-// differ counts the live rows whose value in a column no earlier row has, or no earlier sibling.
-func (s *shape) differ(column string, siblings bool) (differ, rows int) {
-	seen := make(map[[3]string]bool)
-	for i, c := range s.of.cells[column] {
+// distinct counts the live rows whose values in some columns no earlier row has together. The
+// column "" is none, and the parents of all rows at the top are one.
+func (s *shape) distinct(columns ...string) (differ, rows int) {
+	seen := make(map[string]bool)
+	for i := range s.of.rows {
 		if !s.isLive(i) {
 			continue
 		}
-		at := [3]string{s.spot(i, "").tree, s.of.cells[s.Parent][i].String, c.String}
-		if !siblings {
-			at = [3]string{2: c.String}
+		at := ""
+		for _, column := range columns {
+			if column != "" && (column != s.Parent || !s.isTop(i)) {
+				at += s.of.cells[column][i].String
+			}
+			at += "\x00"
 		}
-		if rows++; c.String != "" && !seen[at] {
+		if rows++; !seen[at] {
 			differ++
 		}
 		seen[at] = true
@@ -61,13 +65,13 @@ var keyHint = regexp.MustCompile(`(?i)(^|_)(alias|slug|u?uid|guid|handle|permali
 func (s *shape) others() (notes []string) {
 	var apart []string
 	for _, column := range s.of.order {
-		if kind := s.of.kind(column); kind != dialect.Text && kind != dialect.UUID || slices.Contains([]string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath}, column) {
+		if kind := s.of.kind(column); kind != dialect.Text && kind != dialect.UUID || s.of.cells[column] == nil || slices.Contains([]string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath}, column) {
 			continue
 		}
-		if differ, rows := s.differ(column, true); (nameHint.MatchString(column) || strings.HasSuffix(strings.ToLower(column), "code")) && s.Name == "" && differ > 0 && differ*20 >= rows*19 {
+		if differ, rows := s.distinct(s.Tree, s.Parent, column); (nameHint.MatchString(column) || strings.HasSuffix(strings.ToLower(column), "code")) && s.Name == "" && differ*20 >= rows*19 {
 			apart = append(apart, fmt.Sprintf("%s is different in %d of %d", column, differ, rows))
 		}
-		if differ, rows := s.differ(column, false); keyHint.MatchString(column) && differ > 0 && differ*20 >= rows*19 {
+		if differ, rows := s.distinct(column); keyHint.MatchString(column) && differ*20 >= rows*19 {
 			notes = append(notes, fmt.Sprintf("if URLs name rows by %s: ResolverBy needs a unique index; %d rows have no value of their own", column, rows-differ))
 		}
 	}

@@ -60,7 +60,7 @@ func (s shape) byPaths() (found []shape) {
 func (s shape) inPair(first, second string) shape {
 	cells := make([]cell, s.of.rows)
 	for i := range cells {
-		cells[i] = cell{String: s.of.cells[first][i].String + "-" + s.of.cells[second][i].String, Valid: true}
+		cells[i] = cell{String: s.of.cells[first][i].String + ":" + s.of.cells[second][i].String, Valid: true}
 	}
 	length := int64(1)
 	for _, name := range []string{first, second} {
@@ -73,11 +73,11 @@ func (s shape) inPair(first, second string) shape {
 
 // trees are the columns that can have the trees' ids by their names, or by others.
 func (t *table) trees(others *regexp.Regexp) (columns []string) {
+	if t.tree != "" {
+		return []string{t.tree}
+	}
 	for _, name := range t.order {
 		hinted := treeHint.MatchString(name) || ownHint.MatchString(name) || others != nil && others.MatchString(name)
-		if t.tree != "" {
-			hinted = name == t.tree
-		}
 		if kind := t.kind(name); !hinted || name == t.unique[0] || kind == dialect.Bytes || !alike(kind, kind) {
 			continue
 		}

@@ -174,7 +174,11 @@ type places struct {
 // places follows the parents from each row to the top.
 func (s *shape) places() places {
 	n := s.of.rows
-	p := places{make([]string, n), make([]string, n), make([]string, n), make([]int, n), make([]bool, n), s.countTwins(), 0, 0}
+	p := places{make([]string, n), make([]string, n), make([]string, n), make([]int, n), make([]bool, n), 0, 0, 0}
+	if s.Name != "" {
+		differ, rows := s.distinct(s.Tree, s.Parent, s.Name)
+		p.twins = rows - differ
+	}
 	rowOf := s.rowOf()
 	form, _ := treetable.ParseForm(s.PathForm)
 	state := make([]int8, n) // 1: being placed, 2: placed
@@ -247,26 +251,4 @@ func (s *shape) rowOf() map[string]int {
 		}
 	}
 	return rows
-}
-
-// countTwins counts the live rows that have the name of a sibling.
-func (s *shape) countTwins() (twins int) {
-	slots := make(map[[3]string]bool)
-	for i := range s.of.rows {
-		if s.Name == "" || !s.isLive(i) {
-			continue
-		}
-		at := [3]string{"", s.of.cells[s.Parent][i].String, s.of.cells[s.Name][i].String}
-		if s.isTop(i) {
-			at[1] = ""
-		}
-		if s.Tree != "" {
-			at[0] = s.of.cells[s.Tree][i].String
-		}
-		if slots[at] {
-			twins++
-		}
-		slots[at] = true
-	}
-	return twins
 }
