@@ -157,6 +157,15 @@ func (s *shape) settle() {
 			most, s.Tree, s.SingleTree = rank, name, ""
 		}
 	}
+	if s.Tree == "" || s.Path == "" || s.apart(s.Tree) {
+		return
+	}
+	for _, second := range s.of.trees(pairHint) {
+		if pair := s.inPair(s.Tree, second); second != s.Tree && !slices.Contains(roles, second) && pair.treeRank(pair.Tree, rowOf) >= apartRank {
+			*s = pair
+			return
+		}
+	}
 }
 
 // findDepth finds the column that has the number of names of a row's path, or always the same more.
@@ -199,6 +208,9 @@ func (s *shape) findDepth() {
 	}
 }
 
+// apartRank is the least rank of a column that tells rows with one path apart.
+const apartRank = 5
+
 // treeRank says how well a column fits for the trees' ids; 0 if it does not.
 func (s *shape) treeRank(name string, rowOf map[string]int) int {
 	values, kept, links := make(map[string]bool), 0, 0
@@ -235,7 +247,7 @@ func (s *shape) treeRank(name string, rowOf map[string]int) int {
 		rank = 1
 	}
 	if links > 0 && 2*len(values) < s.of.rows && s.Path != "" && s.apart(name) && !s.apart("") {
-		rank += 5
+		rank += apartRank
 	}
 	return rank
 }

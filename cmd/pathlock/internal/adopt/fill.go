@@ -37,19 +37,22 @@ var spellings = map[*dialect.Dialect]spelling{
 // fills are the statements that fill the added columns from the path: one for each, so that it can
 // run again beside unique indexes.
 func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
-	column, form := s.pathColumn()
 	q, table, spelt := d.QuotePart, d.Quote(s.Table.Table), spellings[d]
-	text := q(column)
-	if form.Trail != "" {
-		text = fmt.Sprintf(spelt.butLast, text)
-	}
-	dir := fmt.Sprintf(spelt.dir, text, form.Separator)
 	if s.pair != nil {
 		statements = append(statements, Statement{
 			SQL: fmt.Sprintf("UPDATE %s SET %s = %s", table, q(s.Tree), s.pairSQL(d)),
 			Why: "the tree is " + strings.Join(s.pair, " and "),
 		})
 	}
+	if !s.isAdded(s.Parent) {
+		return statements
+	}
+	column, form := s.pathColumn()
+	text := q(column)
+	if form.Trail != "" {
+		text = fmt.Sprintf(spelt.butLast, text)
+	}
+	dir := fmt.Sprintf(spelt.dir, text, form.Separator)
 	if s.isAdded(s.Name) {
 		statements = append(statements, Statement{
 			SQL: fmt.Sprintf("UPDATE %s SET %s = SUBSTR(%s, %s + 1)", table, q(s.Name), text, fmt.Sprintf(spelt.length, dir)),

@@ -55,7 +55,7 @@ func (t Tree) rollout() (steps []string) {
 		say("Run the statements above, one by one%s. Then run %s.", without, t.shape.analyze())
 	}
 	say("Stop the old instances, or let the proxy refuse everything but GET for them.")
-	if t.shape.isAdded(t.shape.Parent) {
+	if t.shape.isAdded(t.shape.Parent) || t.shape.pair != nil {
 		say("Run the UPDATE statements again: old code has written rows without the new columns.")
 	}
 	say("See what a repair would change: %s --repair", fsck)

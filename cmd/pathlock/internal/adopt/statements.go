@@ -30,10 +30,8 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 		planned = append(planned, c)
 		add(Statement{SQL: "ALTER TABLE " + r.dialect.Quote(s.Table.Table) + " ADD COLUMN " + r.dialect.QuotePart(c.Name) + " " + r.typeOf(c), Why: "pathlock keeps it; the table lacks it"})
 	}
-	if len(s.added) > 0 && s.isAdded(s.Parent) {
-		for _, st := range s.fills(r.dialect) {
-			add(st)
-		}
+	for _, st := range s.fills(r.dialect) {
+		add(st)
 	}
 	if s.self {
 		add(s.zeroTops(r.dialect))
