@@ -45,6 +45,7 @@ func TestExitCodes(t *testing.T) {
 		{"lock --locks redis://127.0.0.1:1 --tree plan-001 -- true", 16, "has no namespace"},
 		{"elect --locks redis://127.0.0.1:1 n --lease 5ms --grace 0 -- true", 16, "at least 10ms is needed"},
 		{"doctor --locks redis://h --table x", 16, "--table without --db"},
+		{"adopt --db sqlite://f --name x", 16, "--tree-column and --name need --table"},
 		{"explain rename ns/id /a --new-name b/c", 16, "--new-name: "},
 		{"explain gate ns/id /a", 16, "takes no path"},
 		{"explain delete ns/id /", 16, "the root of a tree cannot be the target of a delete"},

@@ -145,7 +145,7 @@ func alike(a, b dialect.ColumnKind) bool {
 // withPath returns the shapes in which a column has the path of names, or of keys. That of a broken
 // tree may be wrong in any row, if its spelling is right, and the names of the columns say it.
 func (t *table) withPath(link shape, column string, broken bool) (found []shape) {
-	if broken && !(parentHint.MatchString(link.Parent) && pathHint.MatchString(column)) {
+	if broken && (!parentHint.MatchString(link.Parent) || !pathHint.MatchString(column)) {
 		return nil
 	}
 	for _, label := range append([]string{link.Key}, t.labels()...) {
@@ -236,9 +236,9 @@ func (s *shape) guess() {
 	if s.of.rows == 0 && ancestors {
 		lead = "0"
 	}
-	switch n := len(lead); {
-	case n > 0 && strings.IndexByte(treetable.NameSeparators, lead[n-1]) >= 0:
-		s.IDPathForm = "parent:" + lead + "*" + lead[n-1:] + "*" + lead[n-1:]
+	switch separator := lead[max(len(lead)-1, 0):]; {
+	case strings.ContainsAny(separator, treetable.NameSeparators):
+		s.IDPathForm = "parent:" + lead + "*" + separator + "*" + separator
 	case lead != "":
 		s.IDPathForm = "parent:" + lead + ",*,*"
 	case ancestors:
