@@ -71,7 +71,7 @@ func (s *shape) others() (notes []string) {
 		if differ, rows := s.distinct(s.Tree, s.Parent, column); (nameHint.MatchString(column) || strings.HasSuffix(strings.ToLower(column), "code")) && s.Name == "" && differ*20 >= rows*19 {
 			apart = append(apart, fmt.Sprintf("%s is different in %d of %d", column, differ, rows))
 		}
-		if differ, rows := s.distinct(column); keyHint.MatchString(column) && differ*20 >= rows*19 {
+		if differ, rows := s.distinct(column); keyHint.MatchString(column) && !slices.Contains(s.of.unique, column) && differ*20 >= rows*19 {
 			notes = append(notes, fmt.Sprintf("if URLs name rows by %s: ResolverBy needs a unique index; %d rows have no value of their own", column, rows-differ))
 		}
 	}
