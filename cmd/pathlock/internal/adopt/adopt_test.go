@@ -152,6 +152,11 @@ func TestRun_choosesNoParent(t *testing.T) {
 			testerr.MustBe(t, s.Undo, testerr.Of(db.ExecContext(t.Context(), cmp.Or(s.Undo, "SELECT 1"))), nil)
 		}
 	}
+	// One user has both storages, but the next one may have the same folders.
+	testerr.Must(t, testerr.Of(db.ExecContext(t.Context(), "DELETE FROM files WHERE uid = 2")))
+	if report, err := adopt.Run(t.Context(), db, fsck.SQLite, adopt.Options{}); err != nil || !strings.Contains(report.Trees[0].Fsck, "--tree-column uid_sid") || report.Trees[0].Agree != 7 {
+		t.Errorf("got %+v, %v", report, err)
+	}
 	if _, err := adopt.Run(t.Context(), db, fsck.SQLite, adopt.Options{Table: "files", Name: "nam"}); err == nil || !strings.Contains(err.Error(), `no column "nam"`) {
 		t.Errorf("got the error %v", err)
 	}

@@ -24,12 +24,14 @@ func (t *table) parentless(links []shape) (found []shape) {
 	}
 	trees := t.trees(nil)
 	for _, one.Tree = range trees {
-		found = append(found, one.byPaths()...)
+		if !t.isConstant(one.Tree) || t.tree != "" {
+			found = append(found, one.byPaths()...)
+		}
 	}
 	if found = best(found); t.tree == "" && (len(found) == 0 || found[0].agree < found[0].judge().rows) {
 		for _, first := range trees {
 			for _, second := range t.trees(pairHint) {
-				if first < second || first > second && !slices.Contains(trees, second) {
+				if !t.isConstant(second) && (first < second || first > second && (t.isConstant(first) || !slices.Contains(trees, second))) {
 					found = append(found, one.inPair(first, second).byPaths()...)
 				}
 			}
@@ -85,12 +87,15 @@ func (t *table) trees(others *regexp.Regexp) (columns []string) {
 		for _, c := range t.cells[name] {
 			values[c.String] = c.Valid
 		}
-		if len(values) > 1 && !slices.Contains(slices.Collect(maps.Values(values)), false) && !values[""] {
+		if len(values) > 0 && !slices.Contains(slices.Collect(maps.Values(values)), false) && !values[""] {
 			columns = append(columns, name)
 		}
 	}
 	return columns
 }
+
+// isConstant reports whether a column has one value.
+func (t *table) isConstant(column string) bool { _, one := t.value(column); return one }
 
 // spot is a path in its tree.
 type spot struct{ tree, path string }
