@@ -15,7 +15,7 @@ import (
 func TestMySQLColumnTooShort(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		db, _, a, _ := openMySQL(t, server, gorm.Config{}, nil)
-		testerr.Must(t, db.Exec("ALTER TABLE suites MODIFY name VARCHAR(10), MODIFY note VARCHAR(10)").Error)
+		testerr.Must(t, gormplugin.AllowRawWrites(db).Exec("ALTER TABLE suites MODIFY name VARCHAR(10), MODIFY note VARCHAR(10)").Error)
 		for _, c := range []struct {
 			name, note string
 			tooLong    bool

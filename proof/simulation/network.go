@@ -1,11 +1,11 @@
 package simulation
 
 import (
-	"context"
 	"io"
 	"math/rand/v2"
 	"net"
 	"os"
+	"regexp"
 	"sync"
 	"syscall"
 	"time"
@@ -26,28 +26,24 @@ type network struct {
 	conns []*conn   // one end of each connection
 }
 
-// dial opens a connection to the server.
-func (n *network) dial(ctx context.Context) (net.Conn, error) {
+// dial opens a connection to the server, at once or not at all. The client dials, and greets the
+// server, under a lock that its Close takes, too: whoever waits for a lock stops virtual time.
+func (n *network) dial() (net.Conn, error) {
 	n.mu.Lock()
-	wait := time.Until(n.up) + n.delay
-	gone, seed := n.gone, n.random.Uint64()
-	n.mu.Unlock()
-	if gone {
-		wait = time.Hour
-	}
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-time.After(wait):
+	defer n.mu.Unlock()
+	seed := n.random.Uint64()
+	if n.gone || n.up.After(time.Now()) {
+		return nil, syscall.ECONNREFUSED
 	}
 	here, there := newEnd(n, seed), newEnd(n, seed+1)
 	here.other, there.other = there, here
-	n.mu.Lock()
 	n.conns = append(n.conns, here)
-	n.mu.Unlock()
 	go n.serve(there)
 	return here, nil
 }
+
+// greeting finds what the client sends first over a connection.
+var greeting = regexp.MustCompile(`(?i)^\*\d+\r\n\$\d+\r\n(hello|client)\r\n`)
 
 // stall lets nothing through for a time. A shorter stall within a longer one ends nothing: what was
 // sent before would come later than any system delivers what a closed connection has left.
@@ -95,6 +91,7 @@ type conn struct {
 	last     time.Time // when the last of what was sent to here arrives
 	failed   error
 	deadline time.Time
+	greets   bool          // it answers a greeting
 	changed  chan struct{} // closed when any of these has changed
 }
 
@@ -148,7 +145,7 @@ func (c *conn) Read(p []byte) (int, error) {
 
 func (c *conn) Write(p []byte) (int, error) {
 	c.mu.Lock()
-	failed := c.failed
+	failed, answers := c.failed, c.greets
 	// Nothing happens at the same moment: who is first is not left to the scheduler.
 	takes := time.Duration(c.random.Int64N(int64(c.network.delay))) + c.network.delay/10
 	if c.network.breaks && c.random.IntN(200) == 0 { // what others send later overtakes this
@@ -159,6 +156,14 @@ func (c *conn) Write(p []byte) (int, error) {
 		return 0, failed
 	}
 	sent := append([]byte(nil), p...)
+	greets := greeting.Match(p)
+	c.other.mu.Lock()
+	c.other.greets = greets
+	c.other.mu.Unlock()
+	if greets || answers {
+		c.other.change(func() { c.other.arrived = append(c.other.arrived, sent...) })
+		return len(p), nil
+	}
 	c.send(takes, func(to *conn) { to.arrived = append(to.arrived, sent...) })
 	return len(p), nil
 }

@@ -32,7 +32,7 @@ type redisServer struct{ *simredis.Server }
 func (s redisServer) open(n *network) (pathlock.Store, func()) {
 	n.serve = s.Serve
 	client := redis.NewClient(&redis.Options{
-		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) { return n.dial(ctx) },
+		Dialer: func(context.Context, string, string) (net.Conn, error) { return n.dial() },
 		Addr:   address.String(), DialTimeout: time.Second, DialerRetries: 1, ContextTimeoutEnabled: true, PoolSize: 100,
 	})
 	return redisstore.New(client), func() { _ = client.Close() }
