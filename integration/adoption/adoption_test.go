@@ -12,6 +12,8 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -210,6 +212,19 @@ func (b backEnd) adopt(t *testing.T, d gormplugintest.Database) (engines []*gin.
 	return engines
 }
 
+// awaitReleases waits for the releases that answers have left to the background, which need the
+// client.
+func awaitReleases(t *testing.T, client redis.UniversalClient) {
+	t.Helper()
+	store := redisstore.New(client)
+	defer func() { _ = store.Close(context.Background()) }()
+	testserver.Await(t, "everything is released", func() bool {
+		trees, err := pathlock.New(store).Trees(context.Background())
+		testerr.None(t, err)
+		return err != nil || !slices.ContainsFunc(trees, func(tree pathlock.Tree) bool { return strings.HasPrefix(tree.Namespace(), "sys_") })
+	})
+}
+
 // instances starts three instances with pools and clients of their own. Where the schema is unsafe
 // for the first, the statements that the error has mend it.
 func (b backEnd) instances(t *testing.T, d gormplugintest.Database, program func(context.Context, *gorm.DB, redis.UniversalClient) (*gin.Engine, error)) (engines []*gin.Engine) {
@@ -219,7 +234,10 @@ func (b backEnd) instances(t *testing.T, d gormplugintest.Database, program func
 	options.ContextTimeoutEnabled = true
 	for range 3 {
 		client := redis.NewClient(options)
-		t.Cleanup(func() { _ = client.Close() })
+		t.Cleanup(func() {
+			awaitReleases(t, client)
+			_ = client.Close()
+		})
 		start := func() (*gin.Engine, error) {
 			db, err := gorm.Open(d.Dialector(databases.Pool(t, d.Connector)), &gorm.Config{Logger: logger.Discard})
 			testerr.Must(t, err)
