@@ -114,10 +114,11 @@ func (c *Catalogue) Redefined(sql string) string {
 	guarded, _ := c.Names.FirstIn(sql)
 	for _, t := range c.Bases[guarded] {
 		fields := []*schema.Field{t.Tree, t.Parent, t.Key}
-		if !t.ByIDs {
-			fields = append(fields, t.Path, t.Name)
-		} else if isText(t.Key) {
+		if !t.hasNumbers() {
 			fields = append(fields, t.Path)
+		}
+		if !t.ByIDs {
+			fields = append(fields, t.Name)
 		}
 		for _, f := range fields {
 			if f != nil && isText(f) && slices.ContainsFunc(columns, func(m []string) bool { return strings.EqualFold(m[1], f.DBName) }) {

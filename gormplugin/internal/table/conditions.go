@@ -120,7 +120,7 @@ const MaxPlaceholders = 500
 func (t *Table) Below(tree any, path string) clause.Expression {
 	column, binary := Column(t.Path), t.Dialect.Binary
 	prefix, end := t.PathForm.Below(path)
-	if t.ByIDs && !isText(t.Key) && prefix != "" {
+	if t.hasNumbers() && prefix != "" {
 		end = prefix + "a"
 	}
 	from := " >= ?"
@@ -140,6 +140,9 @@ func (t *Table) Below(tree any, path string) clause.Expression {
 	child := clause.And(t.Exactly(column, t.PathForm.Print(path)), t.isNamed(path))
 	return clause.And(in, AnyOf([]clause.Expression{child, clause.And(within, begins)}))
 }
+
+// hasNumbers reports whether the path consists of whole numbers.
+func (t *Table) hasNumbers() bool { return t.ByIDs && !isText(t.Key) }
 
 // isNamed is the condition that a row that hangs below a path is no root row.
 func (t *Table) isNamed(path string) clause.Expression {

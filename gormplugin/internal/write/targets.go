@@ -116,8 +116,10 @@ func addKeys(t *table.Table, stmt *gorm.Statement) {
 // that it has read. Of leaves, it reads only the rows that are hit.
 func (e *Engine) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (plan.Hits, map[any]*table.Node, error) {
 	// A survey believes what the request has read before, or reads all of it.
-	if hit, known, ok := recallTarget(t, soleKey(db, t, stmt), t.Recalled(db), also); ok {
-		return hit, known, nil
+	if read := t.Recalled(db); read != nil {
+		if hit, known, ok := recallTarget(t, soleKey(db, t, stmt), read, also); ok {
+			return hit, known, nil
+		}
 	}
 	if t.IsLeaf() {
 		hit, err := e.targetsOf(db, t, stmt, nil, "")
@@ -189,7 +191,11 @@ func soleKey(db *gorm.DB, t *table.Table, stmt *gorm.Statement) (sole any) {
 		return nil
 	}
 	for _, e := range where.Exprs {
-		key, err := t.KeyOf(db, stated(t, e))
+		value := stated(t, e)
+		if value == nil {
+			return nil
+		}
+		key, err := t.KeyOf(db, value)
 		if err != nil || key == nil || sole != nil && sole != key {
 			return nil
 		}
