@@ -56,14 +56,11 @@ func (c *adoptCommand) Run(ctx context.Context, streams streams, code *int) (err
 	if c.Table == "" && c.Tree+c.Name != "" {
 		return fmt.Errorf("%w: --tree-column and --name need --table", errUsage)
 	}
-	db, dialect, err := openDB(c.DB)
+	db, dialect, err := connectDB(ctx, c.DB)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := reach(ctx, db, connecting); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("not done within %v: give --table, or a longer --timeout", c.Timeout))
 	defer cancel()
 	opts := adopt.Options{Table: c.Table, Tree: c.Tree, Name: c.Name, Progress: progressOn(streams.errs)}

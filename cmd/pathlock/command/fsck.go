@@ -99,14 +99,11 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 	if table.Leaves, err = c.leafTables(); err != nil {
 		return err
 	}
-	db, dialect, err := openDB(c.DB)
+	db, dialect, err := connectDB(ctx, c.DB)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := reach(ctx, db, connecting); err != nil {
-		return err
-	}
 	report := &report{out: bufio.NewWriter(streams.out), errs: streams.errs, table: c.Table, json: c.JSON, quiet: c.Quiet}
 	defer func() { err = flushed(err, report.out) }()
 	checker, err := fsck.New(ctx, db, dialect, table)

@@ -156,6 +156,18 @@ func openDB(name string) (*sql.DB, fsck.Dialect, error) {
 // connecting is how long a database may take to connect: what is behind a wrong port never answers.
 const connecting = 10 * time.Second
 
+// connectDB opens the database that --db names, which has to answer in time.
+func connectDB(ctx context.Context, name string) (*sql.DB, fsck.Dialect, error) {
+	db, dialect, err := openDB(name)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := reach(ctx, db, connecting); err != nil {
+		return nil, "", errors.Join(err, db.Close())
+	}
+	return db, dialect, nil
+}
+
 // reach returns an error if the database does not answer in time.
 func reach(ctx context.Context, db *sql.DB, patience time.Duration) error {
 	limited, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %v", patience))

@@ -3,6 +3,7 @@ package adopt
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 // add adds a column with its values, and returns its name.
 func (s *shape) add(name string, column treeschema.Column, cells []cell) string {
 	with := *s.of
-	with.columns, with.cells = cloned(s.of.columns), cloned(s.of.cells)
+	with.columns, with.cells = maps.Clone(s.of.columns), maps.Clone(s.of.cells)
 	column.Name = name
 	if cells == nil {
 		cells = make([]cell, s.of.rows)
@@ -24,14 +25,6 @@ func (s *shape) add(name string, column treeschema.Column, cells []cell) string 
 	with.columns[name], with.cells[name] = column, cells
 	s.of, s.added = &with, append(slices.Clone(s.added), column)
 	return name
-}
-
-func cloned[V any](m map[string]V) map[string]V {
-	c := make(map[string]V, len(m)+1)
-	for k, v := range m {
-		c[k] = v
-	}
-	return c
 }
 
 // isAdded reports whether the table lacks a column.

@@ -92,7 +92,7 @@ func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
 		return err
 	}
 	if s.isAdded(s.Parent) {
-		t.columns = cloned(t.columns)
+		t.columns = maps.Clone(t.columns)
 		for _, name := range s.addedNames() {
 			delete(t.columns, name)
 		}
