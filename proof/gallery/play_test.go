@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -27,7 +28,11 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-func init() { logging.Disable() } // of lost connections
+// TestMain keeps the client from logging the connections that it loses.
+func TestMain(m *testing.M) {
+	logging.Disable()
+	os.Exit(m.Run())
+}
 
 // play runs a transcript twice: without pathlock, on GORM and on a lock in Redis as programs have
 // them, and with pathlock. A line is a step of a second, and after bars what comes of it the first

@@ -101,14 +101,8 @@ func (c *caller) acquire(parent context.Context, scope int, tree pathlock.Tree, 
 	if c.sometimes(80) {
 		req.Wait = c.some(1)
 	}
-	ctx, cancel := context.WithCancel(parent)
-	defer cancel()
-	cancelled := time.Duration(1 << 62)
-	if c.sometimes(20) {
-		cancelled = c.some(0.5)
-		stop := time.AfterFunc(cancelled, cancel)
-		defer stop.Stop()
-	}
+	ctx, cancelled, end := c.cancelling(parent)
+	defer end()
 	before := c.latest(tree)
 	asked := time.Now()
 	lock, err := c.locker.Acquire(ctx, req)
@@ -119,6 +113,20 @@ func (c *caller) acquire(parent context.Context, scope int, tree pathlock.Tree, 
 		return
 	}
 	c.work(&hold{name: req.Note, scope: scope, tree: tree, gate: req.Gate, claims: req.Claims, fence: lock.Fence(), until: lock.Until}, lock, before, depth)
+}
+
+// cancelling returns a context that is cancelled at times, and after how long. end frees it.
+func (c *caller) cancelling(parent context.Context) (ctx context.Context, cancelled time.Duration, end func()) {
+	ctx, cancel := context.WithCancel(parent)
+	if !c.sometimes(20) {
+		return ctx, 1 << 62, cancel
+	}
+	cancelled = c.some(0.5)
+	stop := time.AfterFunc(cancelled, cancel)
+	return ctx, cancelled, func() {
+		stop.Stop()
+		cancel()
+	}
 }
 
 // judge judges when and how a call has ended.

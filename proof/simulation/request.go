@@ -103,14 +103,8 @@ func (c *caller) request(scope int) {
 	if !h.gate {
 		h.claims = r.claims(pathlock.MustParsePath(paths[path]))
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	cancelled := time.Duration(1 << 62)
-	if c.sometimes(20) {
-		cancelled = c.some(0.5)
-		stop := time.AfterFunc(cancelled, cancel)
-		defer stop.Stop()
-	}
+	ctx, cancelled, end := c.cancelling(context.Background())
+	defer end()
 	v := &visit{caller: c, hold: h, before: c.latest(h.tree)}
 	asked, w := time.Now(), httptest.NewRecorder()
 	sent := httptest.NewRequestWithContext(context.WithValue(ctx, visitKey{}, v), http.MethodPut, fmt.Sprintf("/%s/%d.%d?to=d", r.name, tree, path), http.NoBody)
@@ -120,11 +114,11 @@ func (c *caller) request(scope int) {
 	if v.handled.IsZero() || c.kind == quiet {
 		c.finish(h.name)
 	}
-	end := time.Now()
+	ended := time.Now()
 	if !v.handled.IsZero() {
-		end = v.handled
+		ended = v.handled
 	}
-	if took := end.Sub(asked); took > min(c.wait+c.within(), cancelled+timeout+grace)+time.Millisecond {
+	if took := ended.Sub(asked); took > min(c.wait+c.within(), cancelled+timeout+grace)+time.Millisecond {
 		c.failf("%s was to wait %v, was cancelled after %v, and took %v: %d", h.name, c.wait, cancelled, took, w.Code)
 	}
 	possible := []int{http.StatusNoContent, http.StatusConflict, http.StatusLocked, http.StatusServiceUnavailable, middleware.StatusClientGone}
