@@ -61,13 +61,21 @@ func (p plant) catch(ctx context.Context, dir string) (by, after string, err err
 		if strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]") {
 			return "", "", fmt.Errorf("it does not build:\n%s", out)
 		}
-		by = c.dir + ": it does not end"
 		for _, m := range failedTest.FindAllStringSubmatch(out, -1) {
-			if by == c.dir+": it does not end" || len(m[1]) > len(by) {
+			if len(m[1]) > len(by) {
 				by = m[1]
 			}
 		}
 		by, _, _ = strings.Cut(by, "/seed=")
+		switch {
+		case by != "":
+		case strings.Contains(out, "panic: test timed out"):
+			by = c.dir + ": it does not end"
+		case strings.Contains(out, "panic: "), strings.Contains(out, "fatal error: "):
+			by = c.dir + ": it crashes"
+		default: // such as a full disk
+			return "", "", fmt.Errorf("no test has failed:\n%s", out)
+		}
 		return by, fmt.Sprintf("%v%s", time.Since(began).Round(time.Second), tries(out)), nil
 	}
 	return "", "", nil
