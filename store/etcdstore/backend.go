@@ -16,7 +16,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ticketlist"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -25,7 +24,7 @@ type backend struct {
 	client  *clientv3.Client
 	config  config
 	keys    keys
-	decoder ticketlist.Decoder
+	decoder ticketstore.Decoder
 	clock   clock
 	// name is this process's in the names of its updates.
 	name     string

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ticketlist"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -34,7 +33,7 @@ type record struct {
 	// exists says that there is a row.
 	exists         bool
 	version, fence int64
-	tickets        ticketlist.List
+	tickets        ticketstore.List
 }
 
 // table runs statements on the table. A statement has question marks for its arguments, {table} for
@@ -43,7 +42,7 @@ type table struct {
 	querier
 	database
 	name    string
-	decoder *ticketlist.Decoder
+	decoder *ticketstore.Decoder
 }
 
 // querier is a pool, a session of it, or a transaction.
@@ -118,7 +117,7 @@ func (r *record) state() ticketstore.State {
 }
 
 // waiting returns how many tickets wait.
-func waiting(list ticketlist.List) (n int) {
+func waiting(list ticketstore.List) (n int) {
 	for _, t := range list.Tickets {
 		if t.State == ticketstore.Waiting {
 			n++
@@ -129,7 +128,7 @@ func waiting(list ticketlist.List) (n int) {
 
 // write writes a tree with its next tickets if it is still as it was read, and reports whether it
 // was. It tells other processes of messages.
-func (t table) write(ctx context.Context, r *record, next ticketlist.List, fence uint64, messages []message) (bool, error) {
+func (t table) write(ctx context.Context, r *record, next ticketstore.List, fence uint64, messages []message) (bool, error) {
 	if fence > math.MaxInt64 {
 		return false, fmt.Errorf("%w: sqlstore: the fence %d does not fit into a column", pathlock.ErrInvalidRequest, fence)
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ticketlist"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
 // ErrTables says that the table is not as it has to be. The message says what is wrong with it.
@@ -116,7 +116,7 @@ func (b *backend) rehearse(ctx context.Context, conn *sql.Conn) error {
 		if err != nil {
 			return err
 		}
-		if _, err := table.write(ctx, r, ticketlist.List{}, 1, nil); err != nil {
+		if _, err := table.write(ctx, r, ticketstore.List{}, 1, nil); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ticketlist"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -44,7 +43,7 @@ func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 	b := &backend{
 		config: c, db: db, home: newHome(), work: newWork(), prepared: !c.makesTables,
 		swept: time.Now(), crowds: make(map[pathlock.Tree]int),
-		table: table{querier: db, database: d, name: c.prefix + "trees", decoder: new(ticketlist.Decoder)},
+		table: table{querier: db, database: d, name: c.prefix + "trees", decoder: new(ticketstore.Decoder)},
 	}
 	b.watcher = newWatcher(b)
 	if name == Postgres {

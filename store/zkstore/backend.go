@@ -11,7 +11,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ticketlist"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -21,7 +20,7 @@ type backend struct {
 	names   names
 	acl     []zk.ACL
 	clock   *clock
-	decoder ticketlist.Decoder
+	decoder ticketstore.Decoder
 
 	sweep     time.Duration
 	mu        sync.Mutex

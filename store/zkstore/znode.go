@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ticketlist"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -79,7 +78,7 @@ type record struct {
 	// it cannot change another znode of the same name and version, made after this one was removed.
 	Life string `json:"life"`
 
-	tickets ticketlist.List
+	tickets ticketstore.List
 }
 
 var errRecord = errors.New("the znode of the tree holds something else")
@@ -92,7 +91,7 @@ func (r record) encode() ([]byte, error) {
 	return slices.Concat(head, []byte{'\n'}, r.tickets.Encode()), nil
 }
 
-func decodeRecord(d *ticketlist.Decoder, data []byte) (r record, err error) {
+func decodeRecord(d *ticketstore.Decoder, data []byte) (r record, err error) {
 	head, tickets, _ := bytes.Cut(data, []byte{'\n'})
 	if err = json.Unmarshal(head, &r); err == nil {
 		r.tickets, err = d.Decode(tickets)

@@ -34,7 +34,6 @@ gormplugin:                    . lockspec gormplugin/internal/… internal/… g
 fsck:                          . internal/…
 idempotency:                   . gormplugin middleware internal/… gin gorm
 store/internal/locktable:      . internal/queue
-store/internal/ticketlist:     store/ticketstore
 store/memstore, store/ticketstore: . store/internal/locktable
 store/offstore:                .
 store/quorum:                  .

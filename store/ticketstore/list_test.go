@@ -1,4 +1,4 @@
-package ticketlist
+package ticketstore
 
 import (
 	"reflect"
@@ -6,27 +6,25 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
-
-	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
 // Whatever is changed, a list is what a map of places would be, as it is and as it is read back, by
 // a decoder that knows the lines and by one that does not.
-func TestListIsAMapOfPlaces(t *testing.T) {
+func TestList_isAMapOfPlaces(t *testing.T) {
 	var experienced Decoder
 	rapid.Check(t, func(t *rapid.T) {
 		var list List
-		want := map[uint64]ticketstore.Ticket{}
+		want := map[uint64]Ticket{}
 		update := func(places []uint64, note string) {
-			var c ticketstore.Changes
+			var c Changes
 			for _, place := range places {
 				if gone, ok := want[place]; ok && place%2 == 0 {
 					c.Delete = append(c.Delete, gone)
 					delete(want, place)
 					continue
 				}
-				ticket := ticketstore.Ticket{
-					Place: place, State: ticketstore.Waiting, Until: time.UnixMicro(7).UTC(),
+				ticket := Ticket{
+					Place: place, State: Waiting, Until: time.UnixMicro(7).UTC(),
 				}
 				ticket.Note = note
 				c.Put = append(c.Put, ticket)
