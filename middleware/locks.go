@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"math"
+	"net/http"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -138,3 +139,131 @@ func CheckRoutes(engine *gin.Engine, table lockspec.Table) error {
 	}
 	return table.Check(routes)
 }
+
+// Defaults of [Config].
+const (
+	defaultMaxBody     = 1 << 20
+	defaultRetryAfter  = time.Second
+	defaultBodyTimeout = 10 * time.Second
+	defaultMaxHold     = time.Minute
+)
+
+// DegradedHeader is the header of an answer that says "true" where the lock store was away, and the
+// request went on without it: see [pathlock.Degrade]. Only requests do whose specs are
+// [lockspec.Spec.Asserted].
+const DegradedHeader = "Lock-Degraded"
+
+// Config says how locks are taken. The zero Config is a usable one.
+type Config struct {
+	// Resolvers find the nodes of ids with a [lockspec.Source.Kind], by that kind.
+	Resolvers map[string]pathlock.Resolver
+
+	// Authorize decides whether the request is allowed. It is called when the request's nodes are
+	// found, before anything is locked or waited for, and again if a node turns out to be
+	// elsewhere. nodes are those of the spec's ids, without names. The request is answered with the
+	// error, such as [NewProblem] of 403. Authorize may also answer the request itself and abort
+	// it.
+	//
+	// Without it, any client of the route learns which ids exist (404) and what they collide with
+	// (423, 409), and can keep others waiting before the handler refuses. An id that does not exist
+	// is answered before Authorize is called, so authentication belongs in earlier middleware.
+	Authorize func(c *gin.Context, nodes []lockspec.Node) error
+
+	// Token returns the token of a detached hold that the request carries (see
+	// [pathlock.Lock.Detach]), "" if it carries none. The default is [HeaderToken]. With [NoToken],
+	// requests carry none.
+	//
+	// A request that locks in the token's tree does so as the hold's owner, so that the holder's
+	// requests pass. The hold stays and ends when it would have. A malformed token is answered with
+	// 400. A token whose hold has ended, before the request or during it, is answered with 409
+	// (lock-lost). A token of another tree is ignored, and so is any token where the spec is
+	// [lockspec.None]. A token is no authorization: see Authorize.
+	Token func(r *http.Request) pathlock.Token
+
+	// RequestID returns the id of a request, as the program's log has it. People who look at the
+	// locks see it: see [pathlock.Origin]. The default is the header X-Request-Id of the request,
+	// or else that of the response, where middleware that makes ids puts them.
+	RequestID func(c *gin.Context) string
+
+	// Redact removes from a refusal what the client must not see: the path, the holder, and what
+	// the detail says about them. It may also say the detail in the words or the language of the
+	// client, by [Problem.Slug]. [Locks.Fail] calls it with a copy of each problem before writing
+	// it.
+	Redact func(c *gin.Context, p *Problem)
+
+	// Wait bounds how long a request waits for others, in all its trees and tries together. 0 means
+	// the locker's default, and [pathlock.NoWait] no wait.
+	Wait time.Duration
+
+	// MaxHold is how long a request may hold its locks. Then they are released, and the handler's
+	// context ends with the cause [pathlock.ErrHeldTooLong]. A transaction of package gormplugin is
+	// rolled back. So neither a slow client nor a handler that hangs keeps a tree locked. 0 means a
+	// minute, and a negative value no limit, for routes that stream under their locks.
+	MaxHold time.Duration
+
+	// BodyTimeout is how long the body may take to arrive. It is read before the locks are taken.
+	// After BodyTimeout the request is answered with 408. It needs a connection that takes read
+	// deadlines, as those of net/http's server do. It is not used if that server has a ReadTimeout,
+	// which does the same. 0 means ten seconds, and a negative value no limit.
+	BodyTimeout time.Duration
+
+	// Lease is the lease of the locks, which are renewed while the handler runs. 0 means the
+	// locker's default.
+	Lease time.Duration
+
+	// Retry returns the strategy for a request whose nodes keep moving. When the strategy returns
+	// 0, the request is answered with 409. A new try asks for its locks under those that are held,
+	// and so keeps its turn. The pauses are for tries that have to release everything first. Retry
+	// is called once per request that tries again, since strategies have state. The default pauses
+	// five times, for 4, 8, 16, 32 and 64 milliseconds.
+	Retry func() RetryStrategy
+
+	// MaxBody is how many bytes of a body are read before the locks are taken. A longer body is
+	// answered with 413 if the spec needs a value of it. Otherwise the handler reads the rest. 0
+	// means 1 MiB.
+	MaxBody int64
+
+	// JSONTypes are content types besides application/json that the handlers read as JSON, in lower
+	// case: "application/merge-patch+json". Such handlers use [gin.Context.ShouldBindJSON] or a
+	// decoder of their own, since [gin.Context.ShouldBind] takes such a body for a form. If a spec
+	// needs a value of the body, other types are answered with 415.
+	JSONTypes []string
+
+	// RetryAfter is how long a client should wait after a refusal that may pass. It is sent in
+	// whole seconds, rounded up. 0 means one second.
+	RetryAfter time.Duration
+
+	// OnError answers a request that failed, and has been aborted. The default is [Locks.Fail].
+	OnError func(c *gin.Context, err error)
+
+	// WriteProblem writes the answers of [Locks.Fail], such as in the form that a program's clients
+	// know. Fail decides, logs and counts, and sets the header Retry-After. The default is
+	// [WriteProblem].
+	WriteProblem func(c *gin.Context, p *Problem)
+
+	// Log gets the requests that [Locks.Fail] answers with 500 or 503, and the clients that went
+	// away. The default is [slog.Default].
+	Log *slog.Logger
+}
+
+// RetryStrategy says how long to pause before the next try, and 0 when there is to be none. Those
+// of bsm/redislock are such strategies.
+type RetryStrategy interface{ NextBackoff() time.Duration }
+
+// doubling pauses for as long as it says, and doubles at each pause until it has reached the
+// longest.
+type doubling time.Duration
+
+const firstPause, longestPause = 4 * time.Millisecond, 64 * time.Millisecond
+
+// NextBackoff implements [RetryStrategy].
+func (d *doubling) NextBackoff() time.Duration {
+	pause := time.Duration(*d)
+	if *d *= 2; pause > longestPause {
+		return 0
+	}
+	return pause
+}
+
+// defaultRetry is the default of [Config.Retry].
+func defaultRetry() RetryStrategy { return new(doubling(firstPause)) }
