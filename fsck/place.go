@@ -66,6 +66,23 @@ func (f *forest) locate() {
 	}
 }
 
+// addCycle notes the cycle that a row is on, upwards from the row with the smallest key.
+func (f *forest) addCycle(at *row) {
+	first := at
+	for r := at.up; r != at; r = r.up {
+		if r.order < first.order {
+			first = r
+		}
+	}
+	members := []*row{first}
+	first.state = cyclic
+	for r := first.up; r != first; r = r.up {
+		r.state = cyclic
+		members = append(members, r)
+	}
+	f.cycles[first] = members
+}
+
 // settleBelow sets the place of a row from that of its parent, which is nil at the end of the way.
 func (f *forest) settleBelow(r, parent *row) {
 	r.place = place{state: placed}

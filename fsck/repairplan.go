@@ -3,6 +3,8 @@ package fsck
 import (
 	"cmp"
 	"slices"
+
+	"github.com/pathlock-go/pathlock"
 )
 
 // edit is what a repair does to one row.
@@ -87,6 +89,15 @@ func (p *plan) rescueOrphans() {
 	for _, r := range p.rows {
 		if r.fault != faultNone && p.allows(r) {
 			p.moveToLostFound(r, Orphan, nil)
+		}
+	}
+}
+
+// breakCycles moves the row of each cycle with the smallest key, with all rows below it.
+func (p *plan) breakCycles() {
+	for _, r := range p.rows {
+		if members := p.cycles[r]; members != nil && p.allows(r) {
+			p.moveToLostFound(r, Cycle, witnesses(members[1:min(len(members), pathlock.MaxDepth)]...))
 		}
 	}
 }
