@@ -3,12 +3,17 @@ package idempotency
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 
 	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
+	"github.com/pathlock-go/pathlock/middleware"
 )
 
 // Answer is what a repetition of a request is answered.
@@ -77,4 +82,80 @@ func (k *Keys) encode(all http.Header) (string, error) {
 		return "", fmt.Errorf("idempotency: recording an answer: %w", err)
 	}
 	return string(text), nil
+}
+
+// ErrTakenOver is why a transaction of a request was rolled back: the request took longer than
+// [Config.Lease], and a repetition has taken its place. The error wraps a [*middleware.Problem] of
+// status 409.
+var ErrTakenOver = errors.New("idempotency: a repetition has taken the place of the request")
+
+// ErrEnded is why a transaction was rolled back that came after the end of its request: the request
+// was answered with a failure, so its key is free, and a repetition may run.
+var ErrEnded = errors.New("idempotency: the request has ended, and its key was given back")
+
+// ErrElsewhere is why a transaction of a request was rolled back: its database does not have the
+// request's row, so a repetition could not know of it. [AtLeastOnce] is for such databases. Where
+// the transaction came through another pool of connections to the database of the keys, a
+// repetition has taken the place of the request, as with [ErrTakenOver].
+var ErrElsewhere = errors.New("idempotency: the transaction is in another database than the table of keys, so a repetition of the request would do it again; if it may, begin it under AtLeastOnce(ctx)")
+
+// atLeastOnceKey is the context key of [AtLeastOnce].
+type atLeastOnceKey struct{}
+
+// AtLeastOnce returns a context for transactions of which the request's row does not know: each
+// repetition that runs does them again. It is for databases other than that of the keys, such as
+// one of audit records, where the plugin is in use as well. Locks and values are those of ctx.
+func AtLeastOnce(ctx context.Context) context.Context {
+	return context.WithValue(ctx, atLeastOnceKey{}, true)
+}
+
+// request is one that runs under a key.
+type request struct {
+	keys *Keys
+	// id is that of the row, and attempt of the claim.
+	id, attempt string
+	// recorded is set once a transaction has been committed that has recorded the answer.
+	recorded atomic.Bool
+	// ended is set once the handler has returned.
+	ended atomic.Bool
+}
+
+// requestKey is the context key of the request.
+type requestKey struct{}
+
+// requestOf returns the request that a context belongs to, nil if there is none.
+func requestOf(ctx context.Context) *request {
+	r, _ := gincontext.Lookup(ctx, requestKey{}).(*request)
+	return r
+}
+
+// mark notes in a transaction of the request's, right before its COMMIT, that it is committed.
+func (r *request) mark(tx *gorm.DB) error {
+	if tx.Statement.Context.Value(atLeastOnceKey{}) != nil {
+		return nil
+	}
+	return r.note(tx, r.keys.sql.mark, r.id, r.attempt)
+}
+
+// note changes the request's row in a transaction. By whatever pool that was begun: nobody else
+// knows the attempt, so the transaction is in the database of the keys if it finds the row. Where
+// it does not, the pool tells a repetition that has taken the row over from another database.
+func (r *request) note(tx *gorm.DB, sql string, values ...any) error {
+	done := tx.Exec(sql, values...)
+	if done.Error == nil && done.RowsAffected == 1 {
+		return nil
+	}
+	if done.Error == nil && r.ended.Load() {
+		return ErrEnded
+	}
+	pool, err := tx.DB()
+	switch {
+	case pool != r.keys.pool && r.keys.failureOf(done.Error) != pathlock.FailureLocked:
+		// What the other database says, such as that there is no table, asks for no repetition.
+		return fmt.Errorf("%w: %v", ErrElsewhere, errors.Join(err, done.Error)) //nolint:errorlint // see above
+	case done.Error != nil:
+		return fmt.Errorf("idempotency: noting that the request takes place: %w", done.Error)
+	default:
+		return fmt.Errorf("%w: %w", ErrTakenOver, middleware.Later(http.StatusConflict, slugInUse, "the request took too long, and a repetition has taken its place"))
+	}
 }
