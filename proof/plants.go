@@ -79,7 +79,7 @@ var plants = []plant{
 	{"a request keeps its locks", "middleware/visit.go", "	defer locks.release(outer)\n", "", []check{routes, simulated}},
 	{"nobody looks a second time", "middleware/acquire.go", "if !v.mustLookAgain(planned, locks) {", "if true {", []check{routes}},
 	{"locks stay after a failure", "middleware/acquire.go", "	done := false\n", "	done := true\n", []check{routes}},
-	{"a rename leaves its new name open", "internal/operation/claims.go", "		parent = o.Node.Parent()", "		return nil", []check{specs, plans}},
+	{"a rename leaves its new name open", "internal/operation/operation.go", "		parent = o.Node.Parent()", "		return nil", []check{specs, plans}},
 	{"a node moves into itself", "lockspec/plan.go", "case from == to && op.MovesIntoItself():", "case false:", []check{specs}},
 	{"rows below keep their paths", "gormplugin/internal/plan/update.go", "return !m.Restored && (m.Node.Path", "return m.Restored && (m.Node.Path", []check{plans, writes}},
 	{"nothing is asserted", "gormplugin/internal/write/assertion.go", "			actual, err = r.Assert(planned)\n", "", []check{writes}},
@@ -88,5 +88,5 @@ var plants = []plant{
 
 	{"a lost commit is answered as done", "gormplugin/internal/txn/end.go", "	err := t.Tx.Commit()\n", "	var err error\n	_ = t.Tx.Commit()\n", []check{whole}},
 	{"a lost commit is done again", "sample-app/internal/plans/service.go", "		if !errors.Is(err, pathlock.ErrPathChanged) || again == replans {", "		if !errors.Is(err, pathlock.ErrPathChanged) && !errors.Is(err, gormplugin.ErrOutcomeUnknown) || again == replans {", []check{whole}},
-	{"the new place is not locked", "internal/operation/claims.go", "			return []pathlock.Claim{pathlock.X(slot)}", "			return []pathlock.Claim{pathlock.X(slot)}[:0]", []check{whole}},
+	{"the new place is not locked", "internal/operation/operation.go", "			return []pathlock.Claim{pathlock.X(slot)}", "			return []pathlock.Claim{pathlock.X(slot)}[:0]", []check{whole}},
 }
