@@ -102,12 +102,12 @@
 //     or the zero value of their type.
 package fsck
 
-// From the bottom up, the code has
+// The files, from the bottom up:
 //
-//   - what callers say and get: key, table, problem, dialect, repairoptions, changelog;
-//   - what the database says about the table, and its errors: catalogue, failure;
-//   - the table in memory, and where rows belong: row, forest, leaf, place;
-//   - what is wrong with them: findings, check;
-//   - what becomes of them, in memory alone: plan, freename, lostfound, name;
-//   - transactions that assert and write it: wait, write, aside, create, transact;
-//   - the order of it all: repair.
+//   - what callers pass and get: table, key, problem, repairoptions, changelog;
+//   - what the database says about the table: catalogue;
+//   - the table in memory, and where its rows belong: row, forest, place, following;
+//   - what is wrong with them: check, problem;
+//   - the plan of a repair, in memory alone: repairplan, name, lostfound;
+//   - the transactions that assert and write it: transact, write, aside;
+//   - a whole repair: repair.

@@ -14,14 +14,12 @@ import (
 const DefaultMaxTries = 10
 
 // Transaction runs fn in a transaction under ctx and commits it, as [gorm.DB.Transaction] does.
-// When the database gives the transaction up in favour of another one (see [ErrRetry]), it runs all
-// of fn again, in a new transaction, after a random pause that grows: at most [DefaultMaxTries]
-// times in all. So fn must change nothing but tx and the values that it hands to writes of guarded
-// tables. These are restored before each further try, and after the last one if that is given up,
-// too.
+// If the database aborts the transaction because of another one (see [ErrRetry]), it runs all of fn
+// again, in a new transaction, after a random pause that grows: at most [DefaultMaxTries] times in
+// all. So fn must change nothing but tx and the values that it passes to writes of guarded tables.
+// These are restored before each further try, and after the last one if that fails, too.
 //
-// Inside another transaction it does not retry: the whole transaction has to be run again, which
-// only its beginner can do.
+// Inside another transaction it does not retry: whoever began that has to run all of it again.
 func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, opts ...*sql.TxOptions) error {
 	if _, nested := db.Statement.ConnPool.(gorm.TxCommitter); nested {
 		return begun(db).WithContext(ctx).Transaction(fn, opts...)

@@ -14,9 +14,8 @@ import (
 // The ways in which [Once] does not get its key, beside errors of the database. Requests are
 // answered instead.
 var (
-	// ErrInUse: whoever came before with the key was still at it after [Config.Wait]. Come again
-	// later.
-	ErrInUse = errors.New("idempotency: somebody with the key is still at it")
+	// ErrInUse: an earlier run with the key had not ended after [Config.Wait]. Try again later.
+	ErrInUse = errors.New("idempotency: another run with this key is still in progress")
 	// ErrReused: the key was used for something else.
 	ErrReused = errors.New("idempotency: the key was used for something else")
 )

@@ -37,7 +37,7 @@ type Renewer[K comparable, H any] struct {
 	fires  time.Time // when the timer fires, zero while it is not armed
 }
 
-// pause returns how long after an answer the store is asked again.
+// pause returns how long after a renewal was sent the next one is due.
 func (l *Lease[H]) pause() time.Duration {
 	if l.Shared {
 		return min(l.length/3, longestUnseen)

@@ -14,8 +14,9 @@
 // waits for the owners of the grants that it conflicts with, for those whom these owners wait for,
 // and for those whom the waiters wait for that it is behind.
 //
-// A request that is in the way of its own owner's holder is a deadlock: see [Queue.Deadlock]. Since
-// it is refused, the graph of waits has no cycle, and no waiter has to look for one.
+// A request is a deadlock if a holder in its way waits for the request's own owner: see
+// [Queue.Deadlock]. Since it is refused, the graph of waits has no cycle, and no waiter has to look
+// for one.
 //
 // Whether a request is behind a waiter can depend on whether another one is, and the other way
 // round. The earlier of the two is judged first, as if the other were behind nobody.

@@ -45,8 +45,8 @@ func (f Form) Print(path string) string {
 	return f.Lead + strings.ReplaceAll(path[1:], "/", f.Separator) + f.Trail
 }
 
-// Read returns the path that a text spells. That of any other text is none that
-// [pathlock.ParsePath] takes, says what is wrong, and is printed as the same text again.
+// Read returns the path that a text spells. Any other text becomes a value that
+// [pathlock.ParsePath] rejects, that says what is wrong, and that Print turns back into the text.
 func (f Form) Read(stored string) string {
 	if f.isDefault() {
 		return stored
@@ -86,7 +86,7 @@ func (f Form) root() string {
 // damage is the beginning of the paths of texts that are not in the form.
 func (f Form) damage() string { return "not in the form " + f.String() + ": " }
 
-// Check refuses a name, or a key, that the form could not tell from two.
+// Check refuses a name, or a key, that this form would read as two names.
 func (f Form) Check(name string) error {
 	if !f.isDefault() && strings.Contains(name, f.Separator) {
 		return fmt.Errorf("%w: %q contains %q, which stands between names in the form %s", pathlock.ErrInvalidPath, name, f.Separator, f)

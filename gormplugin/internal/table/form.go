@@ -15,8 +15,8 @@ import (
 // Nodes, plans and locks have paths as "/a/b". The columns, and the fields of the caller's structs,
 // have them in the form that the model states: see package treetable.
 
-// roleOf returns what a field's tag says that the field is, and the value of the option that
-// follows. An option goes to the end of the tag: a form may have commas.
+// roleOf parses a field's tag: the role of the column, and the value of the option that follows.
+// The option extends to the end of the tag, because a form may contain commas.
 func roleOf(f *schema.Field) (role, value string, err error) {
 	tag := f.Tag.Get(tagName)
 	role, option, more := strings.Cut(tag, ",")
@@ -26,7 +26,7 @@ func roleOf(f *schema.Field) (role, value string, err error) {
 	}
 	value, ok := strings.CutPrefix(option, before)
 	if more && (!ok || value == "" || before == "") {
-		return role, "", fmt.Errorf("gormplugin: %s.%s: the tag `%s:%q` is none: a path may have a form, a mark of deletion a value, a depth and a parent those of the top, as in %q, %q, %q and %q",
+		return role, "", fmt.Errorf("gormplugin: %s.%s: the tag `%s:%q` is invalid: besides the role, a tag may have an option of that role, as in %q, %q, %q and %q",
 			f.Schema.Name, f.Name, tagName, tag, "path,form:/*/*", "deleted,when:archived", "depth,top:0", "parent,top:-1")
 	}
 	return role, value, nil

@@ -40,8 +40,8 @@ func lowestFirst(moves []plan.Move) []plan.Move {
 	return moves
 }
 
-// rewrite moves subtrees, without their top rows, in one statement, and counts the versions of
-// their rows up or not.
+// rewrite moves subtrees, without their top rows, in one statement. If counts is set, it increments
+// the versions of their rows, too.
 func (e *Engine) rewrite(db *gorm.DB, t *table.Table, moves []plan.Move, counts bool) error {
 	ranges := make([]clause.Expression, len(moves))
 	for i, m := range moves {
