@@ -51,11 +51,17 @@ func (s *shape) siblingName() string {
 	return ""
 }
 
-// enough reports whether so many of the rows are enough: a tree that handlers maintain is damaged.
+// How many rows have to agree with a description. A tree that handlers maintain is damaged, so half
+// is enough where names of columns agree, too.
+//
+// enough reports whether at least half of the rows agree.
 func enough(some, all int) bool { return some > 0 && 2*some >= all }
 
-// most reports whether so many of the rows are nearly all.
+// most reports whether at least four of five rows agree.
 func most(some, all int) bool { return some > 0 && 5*some >= 4*all }
+
+// nearlyAll reports whether at least nineteen of twenty rows agree.
+func nearlyAll(some, all int) bool { return some > 0 && 20*some >= 19*all }
 
 // fits reports whether so many rows have a shape that it is no chance: most of all and of those
 // below others, and more where the names of the columns do not say it.

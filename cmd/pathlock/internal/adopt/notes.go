@@ -68,10 +68,10 @@ func (s *shape) others() (notes []string) {
 		if kind := s.of.kind(column); kind != dialect.Text && kind != dialect.UUID || s.of.cells[column] == nil || slices.Contains([]string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath}, column) {
 			continue
 		}
-		if differ, rows := s.distinct(s.Tree, s.Parent, column); (nameHint.MatchString(column) || strings.HasSuffix(strings.ToLower(column), "code")) && s.Name == "" && differ*20 >= rows*19 {
+		if differ, rows := s.distinct(s.Tree, s.Parent, column); nearlyAll(differ, rows) && (nameHint.MatchString(column) || strings.HasSuffix(strings.ToLower(column), "code")) && s.Name == "" {
 			apart = append(apart, fmt.Sprintf("%s is different in %d of %d", column, differ, rows))
 		}
-		if differ, rows := s.distinct(column); keyHint.MatchString(column) && !slices.Contains(s.of.unique, column) && differ*20 >= rows*19 {
+		if differ, rows := s.distinct(column); nearlyAll(differ, rows) && keyHint.MatchString(column) && !slices.Contains(s.of.unique, column) {
 			notes = append(notes, fmt.Sprintf("if URLs name rows by %s: ResolverBy needs a unique index; %d rows have no value of their own", column, rows-differ))
 		}
 	}

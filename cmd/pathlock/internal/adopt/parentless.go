@@ -205,7 +205,7 @@ func lastName(f treetable.Form, path string) (dir, name string, ok bool) {
 // labelled returns the shape with the column that has the last names of the paths, or with a new
 // one; two rows say too little to choose.
 func (s shape) labelled(names []cell, live int) (found []shape) {
-	most, label := 0, ""
+	highest, label := 0, ""
 	for _, column := range append([]string{s.Key}, s.of.labels()...) {
 		same := 0
 		for i, c := range s.of.cells[column] {
@@ -213,8 +213,8 @@ func (s shape) labelled(names []cell, live int) (found []shape) {
 				same++
 			}
 		}
-		if column != s.Path && same > most && (same*10 >= live*8 || column == s.Key && enough(same, live)) {
-			most, label = same, column
+		if column != s.Path && same > highest && (most(same, live) || column == s.Key && enough(same, live)) {
+			highest, label = same, column
 		}
 	}
 	if label == s.Key {
