@@ -124,6 +124,12 @@ func (p *plan) renumber(e *edit, from int) {
 	p.moving, p.named[at] = nil, append(p.named[at], e.row)
 }
 
+// An example of numbering: three siblings have the name a, and another one a (2). The second a
+// tries 2, which is taken, and gets 3; next is 4 behind the stem a with one digit, where the third
+// a begins. passed notes that 2 was taken: if its row is renamed or moved, next falls back to 2.
+// Where the column is full, a (10) has to shorten a more than a (9): so a stem is that of a number
+// of digits.
+
 // stem is what numbered names have in common: a group, and a name that is shortened for a number of
 // so many digits.
 type stem struct {

@@ -13,6 +13,11 @@
 -- These definitions are circular, so earlier requests are judged first. To decide whether W may
 -- pass, holders' requests that came after W count as behind nobody.
 --
+-- An example: A holds X /a, and C holds X /c. B asks for X /a/b, then C for S /a/b, then D for S
+-- /c. B and C wait for A, because they conflict with it. D waits for C, and so for A: C's request
+-- waits for A. If A now asks for X /a/b, it may pass B and C, because both wait for A. If A asks
+-- for X /c, that is a deadlock: C is in its way, and waits for A.
+--
 -- A search begins with the requests that wait for what the owner has. It goes on to those that wait
 -- for these; usually there are none. It visits each request once.
 
