@@ -35,15 +35,6 @@ type Node struct {
 	pathlock.Location
 }
 
-// Get returns the value of a source, or the values of one that is [Source.IsEach], and none if the
-// request lacks it. A null counts as lacking. Get may return [ErrNull] for it, which makes a
-// difference to [Source.OrTop]. [Spec.Read] wraps other errors with the source's name.
-type Get func(Source) (values []string, err error)
-
-// Resolve returns where nodes are, in their order, of which it gets the kinds and ids. The errors
-// are those of [pathlock.Resolver].
-type Resolve func(nodes []Node) []pathlock.Resolution
-
 // Values are what one request has for the sources of a spec.
 type Values struct {
 	spec  Spec
@@ -59,11 +50,15 @@ type boundPart struct {
 
 // Read gets the values of a request, in the order of [Spec.Sources].
 //
+// The function get returns the value of a source, or the values of one that is [Source.IsEach], and
+// none if the request lacks it. A null counts as lacking. It may return [ErrNull] for a null, which
+// makes a difference to [Source.OrTop]. Read wraps its other errors with the source's name.
+//
 // The error is one of:
 //   - an [*InvalidError] for a value that is missing or makes no sense
 //   - an error of get
 //   - one that matches [ErrSpec] for a spec that makes no sense
-func (s Spec) Read(get Get) (Values, error) {
+func (s Spec) Read(get func(Source) (values []string, err error)) (Values, error) {
 	if err := s.Check(); err != nil {
 		return Values{}, err
 	}
@@ -81,7 +76,9 @@ func (s Spec) Read(get Get) (Values, error) {
 	return Values{s, parts}, nil
 }
 
-// Bind returns what the request has to lock. It resolves all nodes at once, each kind and id once.
+// Bind returns what the request has to lock. It resolves all nodes at once, each kind and id once:
+// resolve gets the kinds and ids, and returns where the nodes are, in their order. Its errors are
+// those of [pathlock.Resolver].
 //
 // The claims of one tree are one request, and thus one atomic acquisition. Several trees are locked
 // one after the other, in an order that does not depend on the request. Namespaces whose gates the
@@ -98,7 +95,7 @@ func (s Spec) Read(get Get) (Values, error) {
 //     [pathlock.ErrInvalidID] if resolve calls an id invalid, unless that is a [Const].
 //   - one that matches [ErrWouldCycle] for a move into the node's own subtree
 //   - an error of resolve
-func (v Values) Bind(resolve Resolve) (Binding, error) {
+func (v Values) Bind(resolve func(nodes []Node) []pathlock.Resolution) (Binding, error) {
 	var b plan
 	for i := range v.parts {
 		b.addNodes(v.parts[i].part, &v.parts[i].values)
@@ -113,6 +110,9 @@ func (v Values) Bind(resolve Resolve) (Binding, error) {
 	}
 	return b.binding(v.spec.noteOrKinds()), nil
 }
+
+// getter is what [Spec.Read] is given.
+type getter func(Source) (values []string, err error)
 
 // value is what a request has for one source.
 type value struct {
@@ -130,7 +130,7 @@ type values struct {
 
 // read gets the values of a part, and checks the name. nodes are those of its node, of which the
 // values have none.
-func (p *part) read(get Get) (v values, nodes []value, err error) {
+func (p *part) read(get getter) (v values, nodes []value, err error) {
 	if nodes, err = p.node.readAll(get, !p.node.optional); err != nil {
 		return values{}, nil, err
 	}
@@ -139,7 +139,7 @@ func (p *part) read(get Get) (v values, nodes []value, err error) {
 }
 
 // readOthers gets the values of a part but for its node.
-func (p *part) readOthers(get Get) (v values, err error) {
+func (p *part) readOthers(get getter) (v values, err error) {
 	if v.dest, err = p.dest.read(get, !p.dest.optional && !p.dest.top && !p.dest.path); err != nil {
 		return values{}, err
 	}
@@ -170,7 +170,7 @@ func (p *part) readOthers(get Get) (v values, err error) {
 var noParent = []string{"", "0", "00000000-0000-0000-0000-000000000000"}
 
 // read gets the value of a source that is no list. The zero source has none.
-func (s *Source) read(get Get, needed bool) (value, error) {
+func (s *Source) read(get getter, needed bool) (value, error) {
 	if s.isZero() {
 		return value{}, nil
 	}
@@ -183,7 +183,7 @@ func (s *Source) read(get Get, needed bool) (value, error) {
 
 // readAll gets the values of a source, changed by [Source.Map]. Where there are none, as of the
 // zero source, it returns a value that is not ok.
-func (s *Source) readAll(get Get, needed bool) ([]value, error) {
+func (s *Source) readAll(get getter, needed bool) ([]value, error) {
 	if s.isZero() {
 		return []value{{}}, nil
 	}
@@ -215,7 +215,7 @@ func (s *Source) explain(err error) error {
 	switch {
 	case errors.Is(err, ErrInvalid):
 		return err
-	case s.from == FromConst && errors.Is(err, pathlock.ErrInvalidID): // a mistake of the program's, not of the client's
+	case s.from == fromConst && errors.Is(err, pathlock.ErrInvalidID): // a mistake of the program's, not of the client's
 		return fmt.Errorf("lockspec: %s is no id of the kind %q: %s", s, s.kind, err.Error())
 	case errors.Is(err, pathlock.ErrInvalidID):
 		return &InvalidError{Field: s.name, Reason: err.Error(), Err: err}
@@ -225,8 +225,8 @@ func (s *Source) explain(err error) error {
 }
 
 // values gets the source's values. A constant does not depend on the request.
-func (s *Source) values(get Get) ([]string, error) {
-	if s.from == FromConst {
+func (s *Source) values(get getter) ([]string, error) {
+	if s.from == fromConst {
 		return []string{s.name}, nil
 	}
 	texts, err := get(*s)
@@ -243,7 +243,7 @@ var (
 	ErrInvalid = pathlock.FailureInvalid.New("lockspec: invalid request")
 	// ErrWouldCycle: a move into the node's own subtree. The message names both paths.
 	ErrWouldCycle = pathlock.FailureWouldCycle.New("lockspec: move into the node's own subtree")
-	// ErrNull is what a [Get] returns for a null.
+	// ErrNull is what the function given to [Spec.Read] returns for a null.
 	ErrNull = errors.New("lockspec: null")
 	// ErrSpec: the program's spec makes no sense. No request is at fault.
 	ErrSpec = errors.New("lockspec: invalid spec")

@@ -11,10 +11,10 @@ import (
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
-// JSONValues returns what a JSON body has for a source, as a [Get] does: the text of a string, or
-// the literal text of a number. So no id is rounded, and the resolver decides whether "1e3" is an
-// id. A [Source.Each] has to be an array of them. JSONValues returns none where the field, or an
-// object on the way to it, is missing, and [ErrNull] where the field is null.
+// JSONValues returns what a JSON body has for a source, as [Spec.Read] wants it: the text of a
+// string, or the literal text of a number. So no id is rounded, and the resolver decides whether
+// "1e3" is an id. A [Source.Each] has to be an array of them. JSONValues returns none where the
+// field, or an object on the way to it, is missing, and [ErrNull] where the field is null.
 //
 // The lock has to be on the node that the handler works on. So the error is an [*InvalidError]
 // wherever the handler's decoder might read the field in another way. As in [encoding/json], a key

@@ -43,7 +43,7 @@ func (b *plan) addNode(src *Source, id value) {
 }
 
 // locateAll finds all nodes.
-func (b *plan) locateAll(resolve Resolve) error {
+func (b *plan) locateAll(resolve func(nodes []Node) []pathlock.Resolution) error {
 	if len(b.nodes) == 0 {
 		return nil
 	}

@@ -23,31 +23,16 @@ const (
 	FromJSON
 	// FromForm is a field of a form body, url-encoded or multipart.
 	FromForm
-	// FromConst is no part of the request: the spec has the value.
-	FromConst
-	// FromFunc is what a function of the program finds.
+	// FromFunc is what a function of the program finds: see [Source.Extract].
 	FromFunc
+	// fromConst is no part of the request: the spec has the value.
+	fromConst
 )
 
 var fromNames = [...]string{
 	0: "no", FromParam: "param", FromQuery: "query", FromHeader: "header", FromJSON: "json",
-	FromForm: "form", FromConst: "const", FromFunc: "func",
+	FromForm: "form", FromFunc: "func", fromConst: "const",
 }
-
-// String returns the part's name in lower case: "param", "json".
-func (f From) String() string { return fromNames[f] }
-
-// Extract finds a value in a request for [Func]. Besides the request it gets a function that
-// returns the route's parameters by name, because some routers do not keep them in the request.
-//
-// It returns false if the request lacks the value. Return an [*InvalidError] for a request that
-// deserves a 400. Extract must not read the body, which is for the handler: use [JSON] and [Form].
-// Under package middleware, its GinContext returns gin's context of the request's context.
-//
-// Extract is called once per request, before the locks. Its value stays when the request waits or
-// starts over. So it must not return what may change meanwhile, such as the parent of a node. Leave
-// that to a resolver, which is asked again under the locks.
-type Extract func(r *http.Request, param func(name string) string) (value string, ok bool, err error)
 
 // Source says where in a request the id of a node, or a name, is. It is an immutable value. The
 // zero Source is none.
@@ -61,7 +46,7 @@ type Source struct {
 	path bool
 	// separator is what Each was given.
 	separator []string
-	extract   Extract
+	extract   extractor
 	// mapped is what Map was given.
 	mapped func(string) string
 	// top is set by OrTop. topOf is OrTop's argument, nil if it had none.
@@ -89,11 +74,23 @@ func JSON(field string) Source { return Source{from: FromJSON, name: field} }
 func Form(name string) Source { return Source{from: FromForm, name: name} }
 
 // Const is the same value for every request.
-func Const(value string) Source { return Source{from: FromConst, name: value} }
+func Const(value string) Source { return Source{from: fromConst, name: value} }
 
-// Func is what extract finds. It is called once per request: see [Extract] for what it must not
-// return. The name is for messages.
-func Func(name string, extract Extract) Source {
+// extractor is what [Func] is given.
+type extractor func(r *http.Request, param func(name string) string) (value string, ok bool, err error)
+
+// Func is what extract finds. The name is for messages. Besides the request, extract gets a
+// function that returns the route's parameters by name, because some routers do not keep them in
+// the request.
+//
+// It returns false if the request lacks the value. Return an [*InvalidError] for a request that
+// deserves a 400. It must not read the body, which is for the handler: use [JSON] and [Form]. Under
+// package middleware, its GinContext returns gin's context of the request's context.
+//
+// It is called once per request, before the locks. Its value stays when the request waits or starts
+// over. So it must not return what may change meanwhile, such as the parent of a node. Leave that
+// to a resolver, which is asked again under the locks.
+func Func(name string, extract func(r *http.Request, param func(name string) string) (value string, ok bool, err error)) Source {
 	return Source{from: FromFunc, name: name, extract: extract}
 }
 
@@ -227,15 +224,15 @@ func (s Source) Extract(r *http.Request, param func(name string) string) (value 
 }
 
 // String returns s for people to read: "json name".
-func (s Source) String() string { return s.from.String() + " " + s.name }
+func (s Source) String() string { return fromNames[s.from] + " " + s.name }
 
 // check returns what is wrong with a source, nil if nothing is.
 func (s Source) check() error {
 	switch {
 	case s.isZero():
 		return fmt.Errorf("a source is missing")
-	case s.name == "" && s.from != FromConst:
-		return fmt.Errorf("a %s source has no name", s.from)
+	case s.name == "" && s.from != fromConst:
+		return fmt.Errorf("a %s source has no name", fromNames[s.from])
 	case s.from == FromFunc && s.extract == nil:
 		return fmt.Errorf("the func source %q has no function", s.name)
 	}

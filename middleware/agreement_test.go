@@ -95,7 +95,7 @@ func TestBody_handlersReadTheNameThatIsLocked(t *testing.T) {
 								continue // JSONTypes says that handlers don't.
 							}
 							read = reader
-							request = fmt.Sprintf("%s %s %s %q %q by %s", method, query, source, kind, body, way)
+							request = fmt.Sprintf("%s %s %s %q %q by %s", method, query, name, kind, body, way)
 							r := httptest.NewRequestWithContext(t.Context(), method, "/read/3"+query, strings.NewReader(body))
 							if kind != none {
 								r.Header["Content-Type"] = strings.Split(kind, "\n")

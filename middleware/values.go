@@ -33,7 +33,7 @@ type values struct {
 	form   *http.Request
 }
 
-// get is the [lockspec.Get] of the request.
+// get returns the values of a source, as [lockspec.Spec.Read] wants them.
 func (v *values) get(src lockspec.Source) ([]string, error) {
 	switch src.From() {
 	case lockspec.FromParam:
@@ -173,9 +173,9 @@ func wantType(c *gin.Context, want ...string) error {
 type ginContextKey struct{}
 
 // GinContext returns the gin context of the request whose ids a resolver looks up under ctx, or
-// which a [lockspec.Extract] gets: then ctx is the request's context. It has what earlier
-// middleware has set, such as the user. GinContext returns nil for any other context, those of
-// handlers included. Do not keep it: gin reuses it after the request.
+// which the function of a [lockspec.Func] gets: then ctx is the request's context. It has what
+// earlier middleware has set, such as the user. GinContext returns nil for any other context, those
+// of handlers included. Do not keep it: gin reuses it after the request.
 func GinContext(ctx context.Context) *gin.Context {
 	c, _ := ctx.Value(ginContextKey{}).(*gin.Context)
 	return c

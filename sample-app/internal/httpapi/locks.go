@@ -46,7 +46,7 @@ func (a *api) table() (lockspec.Table, error) {
 		item  = lockspec.Param("item").Kind(kindItem)
 		name  = lockspec.JSON("name")
 		// The name gate of the project that the plan in the URL is in.
-		planNames = lockspec.Names(names, lockspec.Func("project", projectOf(a.Service)))
+		planNames = lockspec.Names(names, projectOf(a.Service))
 	)
 	asserted := lockspec.Spec.Asserted
 	if !a.Asserted {
@@ -146,12 +146,12 @@ func resolvers(service *plans.Service, namespace string, cases pathlock.Resolver
 }
 
 // projectOf finds the project of the plan in the URL. A plan never changes its project.
-func projectOf(service *plans.Service) lockspec.Extract {
-	return func(r *http.Request, param func(string) string) (string, bool, error) {
+func projectOf(service *plans.Service) lockspec.Source {
+	return lockspec.Func("project", func(r *http.Request, param func(string) string) (string, bool, error) {
 		plan, err := service.Plan(r.Context(), parsed(param("plan")))
 		if err != nil {
 			return "", false, fmt.Errorf("the plan's project: %w", err)
 		}
 		return plan.Project, true, nil
-	}
+	})
 }
