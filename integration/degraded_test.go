@@ -79,7 +79,7 @@ func change(t *testing.T, engine *gin.Engine, method, path string) (status int, 
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	engine.ServeHTTP(w, r)
-	return w.Code, w.Header().Get(middleware.DegradedHeader) == "true"
+	return w.Code, w.Header().Get("Lock-Degraded") == "true"
 }
 
 // Two instances go on while their Redis is killed under a storm, and take locks again once it is

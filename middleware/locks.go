@@ -148,10 +148,10 @@ const (
 	defaultMaxHold     = time.Minute
 )
 
-// DegradedHeader is the header of an answer that says "true" where the lock store was away, and the
+// degradedHeader is the header of an answer that says "true" where the lock store was away, and the
 // request went on without it: see [pathlock.Degrade]. Only requests do whose specs are
 // [lockspec.Spec.Asserted].
-const DegradedHeader = "Lock-Degraded"
+const degradedHeader = "Lock-Degraded"
 
 // Config says how locks are taken. The zero Config is a usable one.
 type Config struct {

@@ -66,7 +66,7 @@ func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 	}
 	defer v.follow(outer, locks)
 	if locks.degraded() {
-		c.Header(DegradedHeader, "true")
+		c.Header(degradedHeader, "true")
 	}
 	switch {
 	case c.IsAborted():
