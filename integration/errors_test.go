@@ -111,7 +111,6 @@ func answers() map[string]map[string]answer {
 		"store/quorum": {
 			"ErrMembers":    {quorum.ErrMembers, starts},
 			"MajorityError": {&quorum.MajorityError{}, "lock-store-unavailable"},
-			"MemberError":   {nil, part},
 		},
 	}
 }

@@ -13,30 +13,21 @@ import (
 // MajorityError says that no majority of the members could be brought to do something. It matches
 // [pathlock.ErrUnavailable].
 type MajorityError struct {
-	// Operation is what was being done.
-	Operation string
-	// Members is how many members there are, and Needed how many make a majority.
-	Members, Needed int
-	// Failed are the members that did not do it, in their order.
-	Failed []MemberError
-}
+	// Failed says of each member that did not do it, in their order, what [WithNames] calls it, and
+	// wraps its answer, or why there was none.
+	Failed []error
 
-// MemberError is why a member did not do what it was asked to.
-type MemberError struct {
-	// Member is the member's index in the slice that [New] was given. Name is what [WithNames]
-	// calls it.
-	Member int
-	Name   string
-	// Err is the member's answer, or why there was none.
-	Err error
+	operation string
+	// members is how many members there are, and needed how many make a majority.
+	members, needed int
 }
 
 // Error implements error.
 func (e *MajorityError) Error() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "quorum: %s: %v: %d of %d members are needed", e.Operation, pathlock.ErrUnavailable, e.Needed, e.Members)
-	for _, f := range e.Failed {
-		fmt.Fprintf(&s, "; %s: %v", f.Name, f.Err)
+	fmt.Fprintf(&s, "quorum: %s: %v: %d of %d members are needed", e.operation, pathlock.ErrUnavailable, e.needed, e.members)
+	for _, failed := range e.Failed {
+		fmt.Fprintf(&s, "; %v", failed)
 	}
 	return s.String()
 }
@@ -52,10 +43,10 @@ func (s *store) unavailable(ctx context.Context, operation string, why func(*mem
 	if s.life.Err() != nil {
 		return errClosed
 	}
-	e := &MajorityError{Operation: operation, Members: len(s.members), Needed: s.majority}
+	e := &MajorityError{operation: operation, members: len(s.members), needed: s.majority}
 	for _, m := range s.members {
 		if err := why(m); err != nil {
-			e.Failed = append(e.Failed, MemberError{m.index, m.name, err})
+			e.Failed = append(e.Failed, fmt.Errorf("%s: %w", m.name, err))
 		}
 	}
 	if ctx.Err() != nil {
