@@ -49,7 +49,7 @@ func TestCluster_threeMembers(t *testing.T) {
 			client, tree := connect(t, cluster.Addrs()...), testlock.Tree(t)
 			store, held := newStore(t, client), testlock.Ask(tree, x("/a"))
 			fence := testlock.Take(t, store, held).Fence
-			stores := []*Store{store}
+			stores := []pathlock.Store{store}
 			var waits []*testlock.Waiting
 			for i := range 3 {
 				stores = append(stores, newStore(t, connect(t, cluster.Addrs()...)))
@@ -131,7 +131,7 @@ func TestCompactionWhileOthersWait(t *testing.T) {
 func TestWaiters_areNoHerd(t *testing.T) {
 	server, client := newServer(t)
 	const waiters, processes = 100, 5
-	first, stores := testlock.Ask(testlock.Tree(t), x("/a")), make([]*Store, processes)
+	first, stores := testlock.Ask(testlock.Tree(t), x("/a")), make([]pathlock.Store, processes)
 	for i := range stores {
 		stores[i] = newStore(t, connect(t, server.Addr))
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // write writes new tickets, which end after a while, in one update.
-func write(t *testing.T, s *Store, tree pathlock.Tree, first, n int, lease time.Duration) error {
+func write(t *testing.T, s *store, tree pathlock.Tree, first, n int, lease time.Duration) error {
 	return s.backend.Update(t.Context(), tree, func(s ticketstore.State) ticketstore.Changes {
 		var c ticketstore.Changes
 		for i := range n {
@@ -34,7 +34,7 @@ func TestLimits_ofAnUpdate(t *testing.T) {
 	_, client := newServer(t, "--max-txn-ops", "20")
 	few, many := newStore(t, client, WithMaxTxnOps(20)), newStore(t, client)
 	for what, test := range map[string]struct {
-		store *Store
+		store *store
 		n     int
 		want  string
 	}{

@@ -45,9 +45,9 @@ func connect(t testing.TB, addrs ...string) *clientv3.Client {
 }
 
 // newStore returns a store that is closed at the end of the test.
-func newStore(t testing.TB, client *clientv3.Client, opts ...Option) *Store {
+func newStore(t testing.TB, client *clientv3.Client, opts ...Option) *store {
 	t.Helper()
-	s := New(client, opts...)
+	s := onClient(client, opts)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()

@@ -46,7 +46,7 @@ func TestUsers(t *testing.T) {
 	} {
 		testerr.Must(t, do())
 	}
-	open := func(rawURL string) *Store {
+	open := func(rawURL string) pathlock.Store {
 		store, err := Open(rawURL)
 		testerr.Must(t, err)
 		t.Cleanup(func() { _ = store.Close(ctx) })

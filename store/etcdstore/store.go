@@ -15,30 +15,32 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// Store is a [pathlock.Store] in etcd. Make one per process with [New] or [Open], and close it
-// in the end.
-type Store struct {
+// store is a [pathlock.Store] in etcd.
+type store struct {
 	pathlock.Store
 	backend *backend
 }
 
-var _ pathlock.Store = (*Store)(nil)
+var _ pathlock.Store = (*store)(nil)
 
 // New returns a store that keeps its locks in the etcd that client talks to. Stores on one etcd
-// with one prefix see each other's locks. The client remains the caller's.
+// with one prefix see each other's locks. The client remains the caller's. Make one store per
+// process, and close it in the end.
 //
 // Give the client the endpoints of all members, and a DialKeepAliveTime, as [Open] does: without
 // it, a client notices very late that a member has vanished without a word.
-func New(client *clientv3.Client, opts ...Option) *Store {
+func New(client *clientv3.Client, opts ...Option) pathlock.Store { return onClient(client, opts) }
+
+func onClient(client *clientv3.Client, opts []Option) *store {
 	b := newBackend(client, newConfig(opts))
-	return &Store{Store: ticketstore.New("etcdstore", b, b.config.timeout), backend: b}
+	return &store{Store: ticketstore.New("etcdstore", b, b.config.timeout), backend: b}
 }
 
 // Client returns the client that the store works with, for what only etcd can tell, such as its
 // alarms. It ends with the store if [Open] made it.
-func (s *Store) Client() *clientv3.Client { return s.backend.client }
+func (s *store) Client() *clientv3.Client { return s.backend.client }
 
-// Option is a setting of a [Store].
+// Option is a setting of [New] and [Open].
 type Option func(*config)
 
 type config struct {
@@ -101,8 +103,7 @@ const (
 
 const defaultPort = "2379"
 
-// Open returns a store on the etcd that a URL names, with a client of its own, which [Store.Close]
-// closes.
+// Open returns a store on the etcd that a URL names, with a client of its own, which Close closes.
 //
 //	etcd://[user:password@]host1[:port],host2[:port]…[/prefix][?options]    etcds:// with TLS
 //
@@ -115,9 +116,9 @@ const defaultPort = "2379"
 //	cert_file=my.pem    this client's certificate, with key_file=my.key
 //	server_name=etcd    the name in the members' certificates, if it is not their host
 //
-// Open does not connect, and [Store.Ping] tells whether it can. Only where the URL has a user, Open
+// Open does not connect, and Ping tells whether it can. Only where the URL has a user, Open
 // logs in, and its error matches [pathlock.ErrUnavailable] if it cannot.
-func Open(rawURL string, opts ...Option) (*Store, error) {
+func Open(rawURL string, opts ...Option) (pathlock.Store, error) {
 	u, err := parseURL(rawURL)
 	if err != nil {
 		return nil, fmt.Errorf("etcdstore: %w", err)
@@ -138,7 +139,7 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: etcdstore: logging in: %w", pathlock.ErrUnavailable, whyNoLogin(settings, err))
 	}
-	s := New(client, append(u.options, opts...)...)
+	s := onClient(client, append(u.options, opts...))
 	s.backend.own = client
 	return s, nil
 }

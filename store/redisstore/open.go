@@ -184,12 +184,12 @@ func cutPrimary(rest string) (name, without string) {
 // logOnce has what go-redis says go to the program's log, and not to standard error. The setting is
 // that of the whole process, so it is made once: a program that wants another makes it after its
 // first [Open].
-var logOnce = sync.OnceFunc(func() { redis.SetLogger(clientLog{}) })
+var logOnce = sync.OnceFunc(func() { redis.SetLogger(logger{}) })
 
-// clientLog writes to [slog.Default].
-type clientLog struct{}
+// logger writes to [slog.Default].
+type logger struct{}
 
 // Printf implements the interface that [redis.SetLogger] takes.
-func (clientLog) Printf(ctx context.Context, format string, values ...any) {
+func (logger) Printf(ctx context.Context, format string, values ...any) {
 	slog.WarnContext(ctx, "redis client", "message", fmt.Sprintf(format, values...))
 }

@@ -47,7 +47,7 @@ func TestRestartEmpty(t *testing.T) {
 }
 
 // unavailable requires that the store says that it cannot serve.
-func unavailable(t *testing.T, s *Store) {
+func unavailable(t *testing.T, s *store) {
 	t.Helper()
 	tree := testlock.Tree(t)
 	_, acquired := s.Acquire(t.Context(), testlock.Ask(tree, x("/m")))
@@ -74,11 +74,11 @@ func TestServer_missing(t *testing.T) {
 // Znodes that a user has made are that user's alone, who is known again on a new connection.
 func TestDigest(t *testing.T) {
 	server := testzk.Start(t)
-	open := func(user, addr string) *Store {
+	open := func(user, addr string) *store {
 		s, err := Open("zk://" + user + addr + "/locks")
 		testerr.Must(t, err)
 		t.Cleanup(func() { _ = s.Close(context.WithoutCancel(t.Context())) })
-		return s
+		return s.(*store)
 	}
 	addr, proxy := behind(t, server.Addr)
 	s := open("ann:sesame@", addr)
@@ -112,7 +112,7 @@ func TestEnsemble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := testzk.StartEnsemble(t)
-			var stores []*Store // of which each begins with a server of its own
+			var stores []*store // of which each begins with a server of its own
 			for _, server := range e.Servers {
 				stores = append(stores, newStore(t, server.Addr+","+e.Hosts(), WithTimeout(3*time.Second)))
 			}

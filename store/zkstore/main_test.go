@@ -61,10 +61,11 @@ func behind(t testing.TB, server string) (string, *testnet.Proxy) {
 }
 
 // newStore returns a store on some servers that is closed at the end of the test.
-func newStore(t testing.TB, servers string, opts ...Option) *Store {
+func newStore(t testing.TB, servers string, opts ...Option) *store {
 	t.Helper()
-	s, err := New(strings.Split(servers, ","), opts...)
+	made, err := New(strings.Split(servers, ","), opts...)
 	testerr.Must(t, err)
+	s := made.(*store)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Second)
 		defer cancel()
@@ -76,7 +77,7 @@ func newStore(t testing.TB, servers string, opts ...Option) *Store {
 func x(path string) pathlock.Claim { return testlock.X(path) }
 
 // empty requires that a tree has no tickets, and nobody who watches any.
-func empty(t testing.TB, s *Store, tree pathlock.Tree) {
+func empty(t testing.TB, s *store, tree pathlock.Tree) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	r, err := s.backend.read(ctx, tree, true)

@@ -18,8 +18,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// Store is a lock store in ZooKeeper.
-type Store struct {
+// store is a [pathlock.Store] in ZooKeeper.
+type store struct {
 	pathlock.Store
 	backend *backend
 }
@@ -29,8 +29,8 @@ var errRoot = errors.New("pathlock/zkstore: the root is the path of a znode, suc
 
 // New returns a store on the ensemble of some servers, each host or host:port, with 2181 as the
 // default port. It does not connect: the first call does, and Ping tells whether it can. All calls
-// share one session, which [Store.Close] ends.
-func New(servers []string, opts ...Option) (*Store, error) {
+// share one session, which Close ends.
+func New(servers []string, opts ...Option) (pathlock.Store, error) {
 	c := newConfig(opts)
 	if err := checkRoot(c.root); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func New(servers []string, opts ...Option) (*Store, error) {
 		sweep: c.sweep, nextSweep: time.Now().Add(rand.N(c.sweep)), clock: newClock(),
 	}
 	b.closing, b.close = context.WithCancel(context.Background())
-	return &Store{Store: ticketstore.New("zkstore", b, c.timeout), backend: b}, nil
+	return &store{Store: ticketstore.New("zkstore", b, c.timeout), backend: b}, nil
 }
 
 func checkRoot(root string) error {
@@ -68,7 +68,7 @@ const patience = 2 * time.Second
 
 // Close ends all calls that wait, and then the session. What this process still holds stays until
 // its leases end. If ctx ends first, the error matches ctx's.
-func (s *Store) Close(ctx context.Context) error {
+func (s *store) Close(ctx context.Context) error {
 	time.AfterFunc(patience, s.backend.client.end) // of servers that do not answer
 	defer context.AfterFunc(ctx, s.backend.client.end)()
 	return s.Store.Close(ctx)
@@ -84,7 +84,7 @@ func (s *Store) Close(ctx context.Context) error {
 // TLS, it may also set ca_file, the authorities to trust instead of the system's, cert_file and
 // key_file, this client's certificate, and server_name, the name in the servers' certificates if it
 // is not their host. Further options, from opts, go before the URL's.
-func Open(rawURL string, opts ...Option) (*Store, error) {
+func Open(rawURL string, opts ...Option) (pathlock.Store, error) {
 	servers, fromURL, err := parse(rawURL)
 	if err != nil {
 		return nil, fmt.Errorf("pathlock/zkstore: %w", err)
@@ -122,7 +122,7 @@ func parse(rawURL string) (servers []string, opts []Option, err error) {
 	return u.Addrs, opts, cmp.Or(late, u.Unknown("timeout"))
 }
 
-// Option is a setting of a [Store].
+// Option is a setting of [New] and [Open].
 type Option func(*config)
 
 type config struct {

@@ -17,7 +17,7 @@ import (
 func often(c *config) { c.sweep = 50 * time.Millisecond }
 
 // awaitGone sweeps until a tree's znode is gone.
-func awaitGone(t *testing.T, s *Store, tree pathlock.Tree) {
+func awaitGone(t *testing.T, s *store, tree pathlock.Tree) {
 	t.Helper()
 	testserver.Await(t, "the znode of the tree goes", func() bool {
 		testerr.Must(t, s.backend.sweepOnce(t.Context()))

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testetcd"
@@ -43,7 +45,7 @@ func TestEtcd(t *testing.T) {
 		store, err := etcdstore.Open("etcd://" + server.Addr)
 		testerr.Must(t, err)
 		defer func() { _ = store.Close(t.Context()) }()
-		auth := store.Client()
+		auth := store.(interface{ Client() *clientv3.Client }).Client()
 		for _, user := range []string{"root", "locks"} {
 			_, err := auth.UserAdd(t.Context(), user, "secret")
 			testerr.Must(t, err)

@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/store/anystore"
-	"github.com/pathlock-go/pathlock/store/etcdstore"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
@@ -67,7 +67,7 @@ func (e *exam) store(ctx context.Context, about string, opened *anystore.Store) 
 		return e.redis(ctx, about, store.Client()) && serves
 	case *sqlstore.Store:
 		return e.sqlLocks(ctx, about, dialects[opened.Scheme()], store)
-	case *etcdstore.Store:
+	case interface{ Client() *clientv3.Client }:
 		e.etcd(ctx, about, store.Client())
 	}
 	return serves
