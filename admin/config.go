@@ -61,7 +61,7 @@ type Config struct {
 	// and must be fast.
 	Redact func(text string, isNote bool) string
 	// History has the last waits to show. The page has none if it is nil.
-	History *contention.Recorder
+	History contention.Recorder
 	// Instance names the process that answers. Defaults to the host's name and the process id, as
 	// with [pathlock.WithInstance].
 	Instance string

@@ -1,5 +1,5 @@
 // Package admin is a page that shows who holds which locks, who waits for whom, and the last waits.
-// A Page is an [http.Handler], which gin mounts in one line:
+// The page is an [http.Handler], which gin mounts in one line:
 //
 //	page, err := admin.New(locker, admin.Config{Authorize: signedIn, AuthorizeRelease: operator})
 //	r.Any("/admin/locks/*any", gin.WrapH(page))

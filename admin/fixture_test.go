@@ -59,7 +59,7 @@ type fixture struct {
 	*testing.T
 	store  *watched
 	locker *pathlock.Locker
-	page   *admin.Page
+	page   http.Handler
 	log    *safeBuffer
 	// owners are those of all locks that were taken.
 	owners []pathlock.Owner

@@ -37,7 +37,7 @@ type blocker struct {
 	Since   *time.Time `json:"since,omitempty"`
 }
 
-func (p *Page) serveHistory(w http.ResponseWriter, r *http.Request) {
+func (p *page) serveHistory(w http.ResponseWriter, r *http.Request) {
 	if p.config.History == nil {
 		fail(w, newProblem(http.StatusNotFound, "not-found", "no history is kept: the page was mounted without Config.History"))
 		return

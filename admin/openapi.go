@@ -18,7 +18,7 @@ type operation struct {
 }
 
 // operations are the paths of the API.
-func (p *Page) operations() map[string]*operation {
+func (p *page) operations() map[string]*operation {
 	all := map[string]*operation{
 		"/api/trees": {
 			method: http.MethodGet, summary: "The trees in which somebody holds or waits", serve: p.serveTrees, gives: overview{},

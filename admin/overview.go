@@ -33,7 +33,7 @@ type treeLine struct {
 }
 
 // lookAtTrees looks at all trees.
-func (p *Page) lookAtTrees(ctx context.Context) (any, error) {
+func (p *page) lookAtTrees(ctx context.Context) (any, error) {
 	trees, err := p.locks.Trees(ctx)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func stamp(t time.Time) *time.Time {
 	return new(t.UTC())
 }
 
-func (p *Page) serveTrees(w http.ResponseWriter, r *http.Request) {
+func (p *page) serveTrees(w http.ResponseWriter, r *http.Request) {
 	view, err := p.looks.of(r.Context(), pathlock.Tree{}, 2*p.config.Poll, p.lookAtTrees)
 	if err != nil {
 		p.failLook(w, err)
@@ -85,7 +85,7 @@ func (p *Page) serveTrees(w http.ResponseWriter, r *http.Request) {
 	answer(w, r, view, view.(overview).ahead)
 }
 
-func (p *Page) serveTree(w http.ResponseWriter, r *http.Request) {
+func (p *page) serveTree(w http.ResponseWriter, r *http.Request) {
 	tree, err := treeOf(r.URL.Query().Get("namespace"), r.URL.Query().Get("id"))
 	if err != nil {
 		fail(w, err)

@@ -29,8 +29,8 @@ type locker interface {
 
 var _ locker = (*pathlock.Locker)(nil)
 
-// Page is the admin page with its API: see the package. Any number of goroutines may use it.
-type Page struct {
+// page is the admin page with its API.
+type page struct {
 	locks   locker
 	config  Config
 	hosts   web.Hosts
@@ -48,14 +48,15 @@ type route struct {
 	api *operation
 }
 
-// New returns a page of the locks, which are those of a [pathlock.Locker]. The error matches
-// [ErrConfig] if the configuration makes no sense; above all, it has to say who may look.
-func New(locks locker, config Config) (*Page, error) {
+// New returns the page of the locks, which are those of a [pathlock.Locker], with its API: see the
+// package. Any number of goroutines may use it. The error matches [ErrConfig] if the configuration
+// makes no sense; above all, it has to say who may look.
+func New(locks locker, config Config) (http.Handler, error) {
 	config, err := config.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{
+	p := &page{
 		locks: locks, config: config, hosts: web.NewHosts(config.Hosts...), origins: http.NewCrossOriginProtection(),
 		looks: looks{log: config.Log, known: make(map[pathlock.Tree]*looked)},
 	}
@@ -70,7 +71,7 @@ func New(locks locker, config Config) (*Page, error) {
 }
 
 // ServeHTTP implements [http.Handler].
-func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
 	if !p.hosts.Are(r) {
 		fail(w, newProblem(http.StatusMisdirectedRequest, "misdirected",
@@ -105,7 +106,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // authorized turns an authorisation callback's error into the answer.
-func (p *Page) authorized(r *http.Request, err error) error {
+func (p *page) authorized(r *http.Request, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -117,7 +118,7 @@ func (p *Page) authorized(r *http.Request, err error) error {
 }
 
 // mayRelease returns who asks if the request may release, and the answer if it may not.
-func (p *Page) mayRelease(r *http.Request) (who string, err error) {
+func (p *page) mayRelease(r *http.Request) (who string, err error) {
 	if p.config.AuthorizeRelease == nil {
 		return "", newProblem(http.StatusForbidden, "read-only", "the page is read-only: it was mounted without AuthorizeRelease")
 	}
@@ -127,7 +128,7 @@ func (p *Page) mayRelease(r *http.Request) (who string, err error) {
 
 // isForeign reports whether a page of another origin has the browser ask. Programs are none. The
 // browser would keep the answer of a GET from the foreign page, but the work would be done.
-func (p *Page) isForeign(r *http.Request) bool {
+func (p *page) isForeign(r *http.Request) bool {
 	asPost := *r
 	asPost.Method = http.MethodPost
 	return p.origins.Check(&asPost) != nil
@@ -146,7 +147,7 @@ func redirect(w http.ResponseWriter, r *http.Request) {
 
 // servePage answers with the page itself, in the language that the query asks for, or else in the
 // one that the browser prefers.
-func (p *Page) servePage(w http.ResponseWriter, r *http.Request) {
+func (p *page) servePage(w http.ResponseWriter, r *http.Request) {
 	languages := []language.Tag{language.English, language.SimplifiedChinese}
 	_, i := language.MatchStrings(language.NewMatcher(languages), r.URL.Query().Get("lang"), r.Header.Get("Accept-Language"))
 	_, refused := p.mayRelease(r)
@@ -191,7 +192,7 @@ var types = map[string]string{
 }
 
 // addAssets adds routes for the embedded files, and returns the page's template.
-func (p *Page) addAssets() (*template.Template, error) {
+func (p *page) addAssets() (*template.Template, error) {
 	entries, err := embedded.ReadDir("assets")
 	if err != nil {
 		return nil, fmt.Errorf("admin: %w", err)

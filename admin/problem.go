@@ -56,7 +56,7 @@ func problemOf(err error) *refusal {
 }
 
 // failLook answers a request for locks that could not be read.
-func (p *Page) failLook(w http.ResponseWriter, err error) {
+func (p *page) failLook(w http.ResponseWriter, err error) {
 	refused := problemOf(err)
 	if l, ok := p.locks.(interface{ Degraded() time.Time }); ok && refused.Status == http.StatusServiceUnavailable {
 		refused.DegradedSince = stamp(l.Degraded())

@@ -44,7 +44,7 @@ type releasedAnswer struct {
 }
 
 // serveRelease takes everything away that an owner holds and waits for in a tree.
-func (p *Page) serveRelease(w http.ResponseWriter, r *http.Request) {
+func (p *page) serveRelease(w http.ResponseWriter, r *http.Request) {
 	who, err := p.mayRelease(r)
 	if err != nil {
 		fail(w, err)
@@ -132,7 +132,7 @@ var errNoAnswer = errors.New("no answer to the release")
 
 // release releases the owner of an entry by force, if the tree still has that very entry. It
 // returns the entry, and how many the owner had.
-func (p *Page) release(ctx context.Context, asked release) (seen pathlock.Entry, entries int, err error) {
+func (p *page) release(ctx context.Context, asked release) (seen pathlock.Entry, entries int, err error) {
 	s, err := p.locks.Snapshot(ctx, asked.tree)
 	if err != nil {
 		return seen, 0, err

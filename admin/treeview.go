@@ -63,7 +63,7 @@ type edge struct {
 }
 
 // view returns what to show of a snapshot.
-func (p *Page) view(s pathlock.Snapshot) treeView {
+func (p *page) view(s pathlock.Snapshot) treeView {
 	v := treeView{Namespace: s.Tree.Namespace(), ID: s.Tree.ID(), Fence: s.Fence, Holders: []entry{}, Waiters: []entry{}, ahead: time.Until(s.Now)}
 	texts := p.newRedactor()
 	keys := entryKeys(&s)
@@ -158,7 +158,7 @@ type redactor struct {
 	paths  map[pathlock.Path]string
 }
 
-func (p *Page) newRedactor() *redactor {
+func (p *page) newRedactor() *redactor {
 	return &redactor{redact: p.config.Redact, paths: make(map[pathlock.Path]string)}
 }
 

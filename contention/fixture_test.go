@@ -34,7 +34,7 @@ func (l *looked) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Sna
 type fixture struct {
 	*testing.T
 	store    *looked
-	recorder *contention.Recorder
+	recorder contention.Recorder
 	locker   *pathlock.Locker
 	waiting  sync.WaitGroup
 }

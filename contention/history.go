@@ -58,7 +58,7 @@ func outcomeOf(err error) string {
 }
 
 // History returns what is remembered now.
-func (r *Recorder) History() History {
+func (r *recorder) History() History {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	h := History{Since: r.since, Capacity: r.config.Capacity, Dropped: r.dropped, Waits: slices.Clone(r.ended)}
@@ -67,7 +67,7 @@ func (r *Recorder) History() History {
 }
 
 // keep remembers a wait that has ended. The caller has locked r.mu.
-func (r *Recorder) keep(w Wait) {
+func (r *recorder) keep(w Wait) {
 	if len(r.ended) == r.config.Capacity {
 		r.ended = slices.Delete(r.ended, 0, 1)
 		r.dropped++

@@ -41,7 +41,16 @@ type Config struct {
 
 // Recorder is a [pathlock.Observer] that remembers who waited for whom. Any number of goroutines
 // may use it.
-type Recorder struct {
+type Recorder interface {
+	pathlock.Observer
+	// History returns what is remembered.
+	History() History
+	// Close ends the recorder's goroutine, and returns when it has ended. What is recorded stays
+	// readable, and later waits are recorded without a look at who is in the way.
+	Close()
+}
+
+type recorder struct {
 	pathlock.NopObserver
 	// looks reads snapshots, with the origins that a store does not know.
 	looks  *pathlock.Locker
@@ -63,12 +72,12 @@ type Recorder struct {
 
 // New returns a recorder that learns from store who is in the way of those that wait. Give it to
 // the locker on the same store with [pathlock.WithObserver], and close it at the end.
-func New(store pathlock.Store, config Config) *Recorder {
+func New(store pathlock.Store, config Config) Recorder {
 	config.Threshold = max(cmp.Or(config.Threshold, defaultThreshold), 0)
 	config.Capacity = max(cmp.Or(config.Capacity, defaultCapacity), 1)
 	config.Log = cmp.Or(config.Log, slog.Default())
 	ctx, stop := context.WithCancel(context.Background())
-	r := &Recorder{
+	r := &recorder{
 		looks: pathlock.New(store), config: config, since: time.Now(),
 		wake: make(chan struct{}, 1), stop: stop, done: make(chan struct{}),
 	}
@@ -76,9 +85,8 @@ func New(store pathlock.Store, config Config) *Recorder {
 	return r
 }
 
-// Close ends the recorder's goroutine, and returns when it has ended. What is recorded stays
-// readable, and later waits are recorded without a look at who is in the way.
-func (r *Recorder) Close() {
+// Close implements [Recorder].
+func (r *recorder) Close() {
 	r.stop()
 	<-r.done
 	r.mu.Lock()
@@ -93,15 +101,15 @@ type acquisition struct {
 }
 
 // acquisitionKey is the context key of a recorder's acquisition.
-type acquisitionKey struct{ *Recorder }
+type acquisitionKey struct{ *recorder }
 
 // Acquiring implements [pathlock.Observer].
-func (r *Recorder) Acquiring(ctx context.Context, _ pathlock.Event) context.Context {
+func (r *recorder) Acquiring(ctx context.Context, _ pathlock.Event) context.Context {
 	return context.WithValue(ctx, acquisitionKey{r}, new(acquisition))
 }
 
 // Waiting implements [pathlock.Observer].
-func (r *Recorder) Waiting(ctx context.Context, e pathlock.Event) {
+func (r *recorder) Waiting(ctx context.Context, e pathlock.Event) {
 	a, ok := ctx.Value(acquisitionKey{r}).(*acquisition)
 	if !ok || e.Tree.Namespace() == elections {
 		return
@@ -123,13 +131,13 @@ func (r *Recorder) Waiting(ctx context.Context, e pathlock.Event) {
 }
 
 // Granted implements [pathlock.Observer].
-func (r *Recorder) Granted(ctx context.Context, e pathlock.Event) { r.end(ctx, e) }
+func (r *recorder) Granted(ctx context.Context, e pathlock.Event) { r.end(ctx, e) }
 
 // Refused implements [pathlock.Observer].
-func (r *Recorder) Refused(ctx context.Context, e pathlock.Event) { r.end(ctx, e) }
+func (r *recorder) Refused(ctx context.Context, e pathlock.Event) { r.end(ctx, e) }
 
 // end notes the end of a request, which may have waited.
-func (r *Recorder) end(ctx context.Context, e pathlock.Event) {
+func (r *recorder) end(ctx context.Context, e pathlock.Event) {
 	a, ok := ctx.Value(acquisitionKey{r}).(*acquisition)
 	if !ok {
 		return
@@ -145,7 +153,7 @@ func (r *Recorder) end(ctx context.Context, e pathlock.Event) {
 }
 
 // watch looks at the trees of waits that reach the threshold, until ctx ends.
-func (r *Recorder) watch(ctx context.Context) {
+func (r *recorder) watch(ctx context.Context) {
 	defer close(r.done)
 	for {
 		ripe, next := r.ripe(time.Now())
@@ -178,7 +186,7 @@ func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 
 // ripe takes the waits that have reached the threshold, by their trees, and returns when the next
 // one will, 0 if there is none.
-func (r *Recorder) ripe(now time.Time) (ripe map[pathlock.Tree][]*acquisition, next time.Duration) {
+func (r *recorder) ripe(now time.Time) (ripe map[pathlock.Tree][]*acquisition, next time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ripe = make(map[pathlock.Tree][]*acquisition)
@@ -198,7 +206,7 @@ func (r *Recorder) ripe(now time.Time) (ripe map[pathlock.Tree][]*acquisition, n
 }
 
 // look learns from a snapshot who is in the way of those that wait in a tree.
-func (r *Recorder) look(ctx context.Context, tree pathlock.Tree, waiting []*acquisition) {
+func (r *recorder) look(ctx context.Context, tree pathlock.Tree, waiting []*acquisition) {
 	ctx, stop := context.WithTimeout(ctx, lookTimeout)
 	defer stop()
 	snapshot, err := r.looks.Snapshot(ctx, tree)

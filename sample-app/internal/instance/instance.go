@@ -71,7 +71,7 @@ type Instance struct {
 	// Handler is the HTTP interface.
 	Handler http.Handler
 	// Admin is the admin page.
-	Admin *admin.Page
+	Admin http.Handler
 	DB    *plans.DB
 	Store *anystore.Store
 	// Unprotected says that neither locks nor the assertion protect trees.
@@ -207,7 +207,7 @@ func guard(db *gorm.DB, locker *pathlock.Locker, config Config) (*gormplugin.Plu
 // adminPage shows the locks, and the last waits. The backend has no authentication:
 // whoever reaches it may look, as at everything else. Whether they may release what others hold is
 // a setting.
-func (i *Instance) adminPage(history *contention.Recorder, config Config) (*admin.Page, error) {
+func (i *Instance) adminPage(history contention.Recorder, config Config) (http.Handler, error) {
 	c := admin.Config{
 		Authorize: func(*http.Request) error { return nil },
 		Hosts:     config.Hosts,
