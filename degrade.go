@@ -81,12 +81,12 @@ var errUnasserted = fmt.Errorf("%w: the locks were granted without it, and the r
 func (d *degradable) Acquire(ctx context.Context, a Acquisition) (Grant, error) {
 	if d.holds(a.Tree, a.Owner) {
 		// The store does not know the owner, and may be back.
-		if !a.Asserted {
+		if !a.asserted {
 			return Grant{}, errUnasserted
 		}
 		return d.grant(a), nil
 	}
-	degrades := a.Asserted && !a.Held
+	degrades := a.asserted && !a.Held
 	if degrades && d.skips() {
 		return d.grant(a), nil
 	}
@@ -105,7 +105,7 @@ func (d *degradable) grant(a Acquisition) Grant {
 	if !slices.Contains(d.granted[at], a.Grant) {
 		d.granted[at] = append(d.granted[at], a.Grant)
 	}
-	return Grant{Degraded: true}
+	return Grant{degraded: true}
 }
 
 // holds reports whether an owner holds anything without the store.

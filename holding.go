@@ -165,7 +165,7 @@ type grant struct {
 }
 
 func newGrant(a Acquisition, granted Grant) *grant {
-	return &grant{id: a.Grant, gate: a.Gate, claims: a.Claims, fence: granted.Fence, degraded: granted.Degraded}
+	return &grant{id: a.Grant, gate: a.Gate, claims: a.Claims, fence: granted.Fence, degraded: granted.degraded}
 }
 
 func (g *grant) isDegraded() bool { return g.degraded }

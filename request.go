@@ -192,7 +192,7 @@ func (a *prepared) acquisition(scope *Scope) (Acquisition, error) {
 	return Acquisition{
 		Tree: a.Tree, Owner: scope.owner, Grant: scope.newGrantID(), Gate: a.Gate, Claims: set,
 		Lease: a.Lease, Apart: base != nil, Wait: max(a.Wait, 0), Note: a.Note,
-		Asserted: a.Asserted,
+		asserted: a.Asserted,
 	}, nil
 }
 

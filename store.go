@@ -117,8 +117,8 @@ type Acquisition struct {
 	Apart bool
 	// Wait is the longest wait. 0 means no wait, and more than [Forever] counts as that.
 	Wait time.Duration
-	// Asserted is [Request.Asserted]. It is for [Degrade]; other stores ignore it.
-	Asserted bool
+	// asserted is [Request.Asserted], for [Degrade].
+	asserted bool
 	// Note says what the lock is for, to people who look at the locks.
 	Note string
 	// Origin says where the request came from, to the same people.
@@ -137,8 +137,8 @@ type Grant struct {
 	// was sent, or else the first question. The lease lives for at least [Acquisition.Lease] from
 	// then on. Zero means the moment at which Acquire was called, for stores that cannot tell.
 	Asked time.Time
-	// Degraded says that [Degrade] has made the grant without a store. There is no fence.
-	Degraded bool
+	// degraded says that [Degrade] has made the grant without a store. There is no fence.
+	degraded bool
 }
 
 // Lease asks for the renewal of one owner's lease, or of one of its apart grants'.
