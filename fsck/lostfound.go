@@ -11,8 +11,9 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-// LostFound is the name of the row at the top of a tree below which orphans and broken cycles go.
-const LostFound = "lost+found"
+// lostAndFound is the name of the row at the top of a tree below which orphans and broken cycles
+// go.
+const lostAndFound = "lost+found"
 
 // creation is the edit that creates a lost+found.
 type creation struct {
@@ -35,7 +36,7 @@ func (p *plan) lostFound(tree Key) *row {
 	}
 	home := p.lostFounds[tree]
 	for n := 1; home == nil; n++ {
-		top.name = numbered(LostFound, n, p.limits[p.table.Name])
+		top.name = numbered(lostAndFound, n, p.limits[p.table.Name])
 		at := p.slot(&top)
 		taken := p.taken(at)
 		// A live row has the name, nobody, or a deleted row.
@@ -55,7 +56,7 @@ func (p *plan) createdRow(at seat, root *row, number int) *row {
 	r := &row{key: Key{freshKey(fmt.Sprintf("new:%d", p.created))}, seat: at, up: root}
 	p.settleBelow(r, root)
 	p.named[p.slot(&at)] = []*row{r}
-	p.creations[r] = &creation{edit: edit{row: r, to: at, up: root, base: LostFound, number: number}, fresh: r.key}
+	p.creations[r] = &creation{edit: edit{row: r, to: at, up: root, base: lostAndFound, number: number}, fresh: r.key}
 	return r
 }
 

@@ -138,9 +138,9 @@ func testDamage(t *testing.T, database Database) {
 					levels[fmt.Sprint(c.Table, " ", c.ID, " ", c.Why)], _ = strconv.Atoi(fmt.Sprint(c.New))
 				}
 			}
-			want := map[string]int{"suites 1 wrong-depth": 1, "cases 9 wrong-depth": 3, "suites 4 wrong-depth": 3, "suites " + w.idOf(t, fsck.LostFound) + " orphan": 2}
+			want := map[string]int{"suites 1 wrong-depth": 1, "cases 9 wrong-depth": 3, "suites 4 wrong-depth": 3, "suites " + w.idOf(t, "lost+found") + " orphan": 2}
 			if byIDs { // the root row has an id, and names do not count
-				want = map[string]int{"suites 1 wrong-depth": 2, "suites 2 wrong-depth": 3, "cases 9 wrong-depth": 4, "suites 4 wrong-depth": 3, "suites " + w.idOf(t, fsck.LostFound) + " orphan": 2}
+				want = map[string]int{"suites 1 wrong-depth": 2, "suites 2 wrong-depth": 3, "cases 9 wrong-depth": 4, "suites 4 wrong-depth": 3, "suites " + w.idOf(t, "lost+found") + " orphan": 2}
 			}
 			if !maps.Equal(levels, want) {
 				t.Errorf("the depths are %v, want %v", levels, want)

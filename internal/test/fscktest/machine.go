@@ -72,7 +72,7 @@ func draw(random *rand.Rand, w *world, shape schema) []Node {
 	for i := range nodes {
 		nodes[i].Path, nodes[i].IDPath, _ = w.model(sound).right(nodes[i])
 	}
-	names := []string{"a", "b", "A", "a (2)", "", "..", "x/y", "x,y", ",", "x,y (2)", fsck.LostFound, null}
+	names := []string{"a", "b", "A", "a (2)", "", "..", "x/y", "x,y", ",", "x,y (2)", "lost+found", null}
 	for range random.IntN(size) {
 		n, other := &nodes[random.IntN(size)], &nodes[random.IntN(size)]
 		switch random.IntN(9) {
