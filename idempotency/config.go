@@ -35,9 +35,6 @@ const (
 	defaultMaxAnswer   = 256 << 10
 )
 
-// NoWait has a repetition that comes while the first request runs refused at once.
-const NoWait time.Duration = -1
-
 // Config is how keys are handled. Scope is required for requests.
 type Config struct {
 	// Scope returns who sends a request, such as the id of the user. Keys of different scopes have
@@ -49,8 +46,8 @@ type Config struct {
 	Scope func(c *gin.Context) string
 	// Required refuses requests without a key. By default they run as if Handle were not there.
 	Required bool
-	// Wait is how long a repetition waits for the answer of a request that is running; see
-	// [NoWait]. Defaults to five seconds.
+	// Wait is how long a repetition waits for the answer of a request that is running. With
+	// [pathlock.NoWait], it is refused at once. Defaults to five seconds.
 	Wait time.Duration
 	// Lease is how long a request may take. After that, a repetition may take its place, and what
 	// it does not commit before that, it cannot commit any more. Defaults to a minute.

@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
@@ -120,7 +121,7 @@ func await(t *testing.T, done <-chan struct{}) {
 
 // checkConcurrent sends a repetition while the first request runs.
 func (d Database) checkConcurrent(t *testing.T) {
-	for _, wait := range []time.Duration{idempotency.NoWait, 30 * time.Millisecond, time.Minute} {
+	for _, wait := range []time.Duration{pathlock.NoWait, 30 * time.Millisecond, time.Minute} {
 		s, other := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{Wait: wait})
 		arrived, goOn := s.pausing("claimed")
 		k := key()
@@ -156,7 +157,7 @@ func (s *shop) lapse(t *testing.T) {
 // cannot commit any more, at whatever step it is.
 func (d Database) checkTakenOver(t *testing.T) {
 	for _, path := range []string{"/plain", "/recorded", "/implicit"} {
-		s, other := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{Wait: idempotency.NoWait})
+		s, other := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{Wait: pathlock.NoWait})
 		arrived, goOn := s.pausing("claimed")
 		k := key()
 		one := ask{path: path, key: k, body: item(k)}
@@ -179,7 +180,7 @@ func (d Database) checkTakenOver(t *testing.T) {
 	t.Run("not within the transaction", d.checkAsleep)
 	t.Run("after the end", d.checkAfterTheEnd)
 	t.Run("not after the commit", func(t *testing.T) {
-		s, other := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{Wait: idempotency.NoWait})
+		s, other := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{Wait: pathlock.NoWait})
 		arrived, goOn := s.pausing("committed")
 		k := key()
 		one := ask{path: "/plain", key: k, body: item(k)}
@@ -199,7 +200,7 @@ func (d Database) checkTakenOver(t *testing.T) {
 // checkTakenOverOnce has somebody else take the place of a request just before a repetition does,
 // which has seen that the lease had ended. The repetition does not come to its handler.
 func (d Database) checkTakenOverOnce(t *testing.T) {
-	s, late := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{Wait: idempotency.NoWait})
+	s, late := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{Wait: pathlock.NoWait})
 	arrived, goOn := s.pausing("claimed")
 	k := key()
 	one := ask{path: "/nothing", key: k, body: item(k)}
@@ -294,7 +295,7 @@ func (d Database) checkStorm(t *testing.T) {
 // checkAsleep has a process sleep past its lease within the transaction that has recorded the
 // answer. A repetition is refused as while the request runs: it does not wait for the transaction.
 func (d Database) checkAsleep(t *testing.T) {
-	s, other := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{Wait: idempotency.NoWait})
+	s, other := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{Wait: pathlock.NoWait})
 	if s.db.Name() == "sqlite" {
 		t.Skip("whoever writes has the whole database: a repetition waits for the busy timeout, as all who write do")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/gin-gonic/gin/binding"
 	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
@@ -212,7 +213,7 @@ func (d Database) checkSlowBodies(t *testing.T) {
 
 // checkHandledTwice checks that a request does not wait for itself.
 func (d Database) checkHandledTwice(t *testing.T) {
-	s := d.open(t, idempotency.Config{Wait: idempotency.NoWait})
+	s := d.open(t, idempotency.Config{Wait: pathlock.NoWait})
 	s.gin.Group("/group", s.keys.Handle).POST("/twice", s.keys.Handle, s.create)
 	one := ask{path: "/group/twice", key: key()}
 	first, second := s.send(one), s.send(one)
@@ -228,7 +229,7 @@ func (d Database) checkHandledTwice(t *testing.T) {
 // gin's context forgets the request then. Its answer is not seen, and a repetition must neither get
 // an empty one nor do it again, by whichever context it was done.
 func (d Database) checkHandleContext(t *testing.T) {
-	s := d.open(t, idempotency.Config{Wait: idempotency.NoWait})
+	s := d.open(t, idempotency.Config{Wait: pathlock.NoWait})
 	s.gin.POST("/outer/:to", s.keys.Handle, func(c *gin.Context) {
 		c.Request.URL.Path = "/inner/" + c.Param("to")
 		s.gin.HandleContext(c)

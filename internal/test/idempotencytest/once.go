@@ -15,6 +15,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
@@ -119,7 +120,7 @@ func (d Database) checkOnceRepeated(t *testing.T) {
 // at once.
 func (d Database) checkOnceFailed(t *testing.T) {
 	failure := errors.New("no such product")
-	s := d.openConsumer(t, idempotency.Config{Wait: idempotency.NoWait, MaxAnswer: 100})
+	s := d.openConsumer(t, idempotency.Config{Wait: pathlock.NoWait, MaxAnswer: 100})
 	for name, fail := range map[string]func() (string, error){
 		"an error":           func() (string, error) { return "x", failure },
 		"a panic":            func() (string, error) { panic(failure) },
@@ -160,7 +161,7 @@ func (d Database) checkOnceTakenOver(t *testing.T) {
 		}
 	})
 	await(t, arrived)
-	other := d.openConsumer(t, idempotency.Config{Wait: idempotency.NoWait})
+	other := d.openConsumer(t, idempotency.Config{Wait: pathlock.NoWait})
 	testerr.Is(t, "the first one is at it", testerr.Of(other.consume(t.Context(), m)), idempotency.ErrInUse)
 	s.lapse(t)
 	winner, err := other.consume(t.Context(), m)
