@@ -203,10 +203,8 @@ func (k *Keys) read(ctx context.Context, id string) (*row, error) {
 
 // pause waits, at most until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

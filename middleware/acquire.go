@@ -97,10 +97,8 @@ func (v *visit) takeOver(ctx context.Context, before *lockSet, requests []pathlo
 
 // pause waits for a while, or until ctx ends.
 func (v *visit) pause(ctx context.Context, length time.Duration) error {
-	timer := time.NewTimer(length)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(length):
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("middleware: waiting to lock again: %w", because(ctx, ctx.Err()))

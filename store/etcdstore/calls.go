@@ -60,10 +60,8 @@ func (b *backend) why(ctx context.Context, err error) error {
 
 // sleep waits, unless ctx ends first.
 func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
