@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -27,11 +25,14 @@ type journal struct {
 func (j *journal) add(what string, e pathlock.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	line := what + " " + written(e.Claims)
+	line := what + " " + testlock.Text(e.Claims)
 	if e.Reentrant {
 		line += " (re-entrant)"
 	} else if e.Origin.Trace == "" && what != "acquiring" {
 		line += " (untraced)"
+	}
+	if e.Degraded {
+		line += " (degraded)"
 	}
 	if e.Err != nil {
 		line += ": error"
@@ -39,11 +40,13 @@ func (j *journal) add(what string, e pathlock.Event) {
 	j.events = append(j.events, line)
 }
 
-// count returns how much has been written down.
-func (j *journal) count() int {
+// since returns what was written down since the last time.
+func (j *journal) since() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return len(j.events)
+	events := j.events
+	j.events = nil
+	return events
 }
 
 func (j *journal) Acquiring(ctx context.Context, e pathlock.Event) context.Context {
@@ -60,82 +63,6 @@ func (j *journal) Refused(_ context.Context, e pathlock.Event) { j.add("refused"
 func (j *journal) Released(_ context.Context, e pathlock.Event) { j.add("released", e) }
 
 func (j *journal) Lost(_ context.Context, e pathlock.Event) { j.add("lost", e) }
-
-func TestObserver_seesEverything(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := &journal{}
-		l, _ := newLocker(pathlock.WithObserver(j), pathlock.WithObserver(pathlock.NopObserver{}))
-		lock := acquire(t.Context(), t, l, "X /a")
-		inner := acquire(lock.Context(), t, l, "S /a")
-		_, _ = l.Acquire(t.Context(), request(t, "X /a"))
-		waited := request(t, "IX /a")
-		waited.Wait = time.Second
-		_, _ = l.Acquire(t.Context(), waited)
-		release(t, inner)
-		release(t, lock)
-		lost := acquire(t.Context(), t, l, "X /b")
-		testerr.Must(t, l.ForceRelease(t.Context(), lost.Tree(), l.Scope(lost.Context()).Owner()))
-		time.Sleep(pathlock.DefaultLease)
-		_ = lost.Release(t.Context())
-
-		want := []string{
-			"acquiring X /a", "granted X /a", "granted S /a (re-entrant)",
-			"acquiring X /a", "refused X /a: error",
-			"acquiring IX /a", "waiting IX /a", "refused IX /a: error",
-			"released S /a (re-entrant)", "released X /a",
-			"acquiring X /b", "granted X /b", "lost X /b: error", "released X /b: error",
-		}
-		if !slices.Equal(j.events, want) {
-			t.Errorf("seen:\n\t%s\nwant:\n\t%s", strings.Join(j.events, "\n\t"), strings.Join(want, "\n\t"))
-		}
-	})
-}
-
-// A loss that a release finds is a loss as any other, and one report of it.
-func TestObserver_hearsOfALossThatReleaseFinds(t *testing.T) {
-	for name, release := range map[string]func(context.Context, *pathlock.Lock) error{
-		"Release": func(ctx context.Context, k *pathlock.Lock) error { return k.Release(ctx) },
-		"ReleaseInBackground": func(ctx context.Context, k *pathlock.Lock) error {
-			k.ReleaseInBackground(ctx)
-			return nil
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			j, log := &journal{}, &strings.Builder{}
-			l, store := newLocker(pathlock.WithObserver(j), pathlock.WithLogger(slog.New(slog.NewTextHandler(log, nil))))
-			lock := acquire(t.Context(), t, l, "X /a")
-			testerr.Must(t, store.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()))
-			if err := release(t.Context(), lock); err != nil && !errors.Is(err, pathlock.ErrLost) {
-				t.Errorf("release: %v, want ErrLost", err)
-			}
-			testerr.None(t, l.Shutdown(t.Context()))
-			if want := []string{"acquiring X /a", "granted X /a", "lost X /a: error", "released X /a: error"}; !slices.Equal(j.events, want) {
-				t.Errorf("seen %q, want %q", j.events, want)
-			}
-			if s := log.String(); strings.Count(s, "level=WARN") != 1 || !strings.Contains(s, "lock lost") {
-				t.Errorf("logged: %s", s)
-			}
-		})
-	}
-}
-
-func TestToken_isNeverShownWhole(t *testing.T) {
-	var log strings.Builder
-	l := pathlock.New(memstore.New(), pathlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-	req := request(t, "X /a")
-	req.Note = ""
-	lock, err := l.Acquire(t.Context(), req)
-	testerr.Must(t, err)
-	_, conflict := l.Acquire(t.Context(), req)
-	owner := l.Scope(lock.Context()).Owner()
-	token, err := lock.Detach(t.Context())
-	testerr.Must(t, err)
-	slog.New(slog.NewTextHandler(&log, nil)).Info("", "owner", owner, "token", token)
-	shown := log.String() + conflict.Error()
-	if strings.Contains(shown, string(owner)) || strings.Contains(shown, string(token)) || !strings.Contains(shown, "owner "+owner.Short()+", which has X since 2") {
-		t.Errorf("the owner %s or the token %s is shown whole, or not at all, in:\n%s", owner, token, shown)
-	}
-}
 
 // pace is the context key under which a stepping observer finds those outside of it.
 type pace struct{}
@@ -176,5 +103,45 @@ func TestStep_nestsAsTheObserversDo(t *testing.T) {
 	}
 	if !slices.Equal(lines, want) {
 		t.Errorf("seen:\n\t%s\nwant:\n\t%s", strings.Join(lines, "\n\t"), strings.Join(want, "\n\t"))
+	}
+}
+
+// calling is an observer that calls fail in one of its methods.
+type calling struct {
+	pathlock.NopObserver
+	method string
+	fail   func()
+}
+
+func (o calling) at(method string) {
+	if o.method == method {
+		o.fail()
+	}
+}
+
+func (o calling) Acquiring(ctx context.Context, _ pathlock.Event) context.Context {
+	o.at("Acquiring")
+	return ctx
+}
+func (o calling) Waiting(context.Context, pathlock.Event)  { o.at("Waiting") }
+func (o calling) Granted(context.Context, pathlock.Event)  { o.at("Granted") }
+func (o calling) Refused(context.Context, pathlock.Event)  { o.at("Refused") }
+func (o calling) Lost(context.Context, pathlock.Event)     { o.at("Lost") }
+func (o calling) Released(context.Context, pathlock.Event) { o.at("Released") }
+func (o calling) Step(ctx context.Context, _ pathlock.Step) (context.Context, func(error)) {
+	o.at("Step")
+	return ctx, func(error) { o.at("done") }
+}
+
+// Whichever method of an observer panics, the lock is granted and given back all the same.
+func TestObserverThatPanicsKeepsNothingLocked(t *testing.T) {
+	for _, method := range []string{"Acquiring", "Waiting", "Granted", "Refused", "Released", "Step", "done"} {
+		l, store := newLocker(pathlock.WithObserver(calling{method: method, fail: func() { panic("in an observer") }}))
+		outer := acquire(t.Context(), t, l, "X /a")
+		release(t, acquire(outer.Context(), t, l, "X /a/b"))
+		free(t, l, "X /a", false)
+		outer.ReleaseInBackground(t.Context())
+		testerr.None(t, l.Shutdown(t.Context()))
+		free(t, pathlock.New(store.Store, quiet), "X /", true)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -231,14 +232,6 @@ func claims(t testing.TB, s string) []pathlock.Claim {
 	return out
 }
 
-func written(set []pathlock.Claim) string {
-	parts := make([]string, len(set))
-	for i, c := range set {
-		parts[i] = c.String()
-	}
-	return strings.Join(parts, ", ")
-}
-
 // Each node has the weakest mode that is at least as strong as all that is claimed there: the
 // claims' own, and the intentions of those below.
 func TestNormalizeHasTheSupremumOfClaimsAndIntentions(t *testing.T) {
@@ -268,10 +261,10 @@ func TestNormalizeHasTheSupremumOfClaimsAndIntentions(t *testing.T) {
 		}
 		slices.SortFunc(want, func(a, b pathlock.Claim) int { return a.Path.Compare(b.Path) })
 		if got := pathlock.Normalize(given...); !slices.Equal(got, want) {
-			t.Fatalf("%s\n got %s\nwant %s", written(given), written(got), written(want))
+			t.Fatalf("%s\n got %s\nwant %s", testlock.Text(given), testlock.Text(got), testlock.Text(want))
 		}
 		if !slices.Equal(given, before) {
-			t.Fatalf("the argument was changed to %s", written(given))
+			t.Fatalf("the argument was changed to %s", testlock.Text(given))
 		}
 	})
 }

@@ -42,7 +42,7 @@ func TestAcquire_refusesAFoldThatMakesNoName(t *testing.T) {
 	for _, made := range []string{"", "a/b", ".."} {
 		l, store := newLocker(pathlock.WithFold(func(string) string { return made }))
 		_, err := l.Acquire(t.Context(), request(t, "X /n"))
-		if !errors.Is(err, pathlock.ErrInvalidPath) || len(store.called()) != 0 {
+		if !errors.Is(err, pathlock.ErrInvalidPath) || len(store.Calls()) != 0 {
 			t.Errorf("a fold to %q: %v", made, err)
 		}
 	}
@@ -78,43 +78,9 @@ func TestAcquire_refusesSenselessRequests(t *testing.T) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}
-	if calls := store.called(); len(calls) != 0 {
+	if calls := store.Calls(); len(calls) != 0 {
 		t.Errorf("the store was asked: %v", calls)
 	}
-}
-
-func TestAcquireUnderAnEndedContextAsksNothing(t *testing.T) {
-	l, store := newLocker()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	why := errors.New("closing time")
-	cancel(why)
-	_, err := l.Acquire(ctx, request(t, "X /a"))
-	if !errors.Is(err, why) || !errors.Is(err, context.Canceled) || len(store.called()) != 0 {
-		t.Errorf("error %v, want the context's error, its cause, and no call", err)
-	}
-}
-
-func TestAcquire_defaultsOfWaitAndLease(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, _ := newLocker(pathlock.WithWait(3 * time.Second))
-		lock := acquire(t.Context(), t, l, "X /a")
-		begun := time.Now()
-		req := request(t, "X /a")
-		req.Wait = 0
-		_, err := l.Acquire(t.Context(), req)
-		conflict, ok := errors.AsType[*pathlock.ConflictError](err)
-		if !ok || time.Since(begun) != 3*time.Second || conflict.Waited != 3*time.Second {
-			t.Errorf("waited %v: %v", time.Since(begun), err)
-		}
-		ctx, stop := context.WithTimeout(t.Context(), time.Second)
-		defer stop()
-		begun = time.Now()
-		_, err = l.Acquire(ctx, req)
-		if !errors.Is(err, pathlock.ErrConflict) || !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Second {
-			t.Errorf("under a deadline, waited %v: %v", time.Since(begun), err)
-		}
-		release(t, lock)
-	})
 }
 
 // A caller may use its slice of claims again once Acquire has returned.
@@ -191,7 +157,8 @@ func TestOrigin_isSeenByAll(t *testing.T) {
 			}
 			token, err := lock.Detach(t.Context())
 			testerr.Must(t, err)
-			attached := attach(t, l, token)
+			attached, err := l.Attach(t.Context(), token)
+			testerr.Must(t, err)
 			if lock.Note() != note || attached.Note() != note {
 				t.Errorf("the lock's note is %q, and %q where it is attached; want %q", lock.Note(), attached.Note(), note)
 			}
@@ -202,175 +169,6 @@ func TestOrigin_isSeenByAll(t *testing.T) {
 			release(t, attached)
 		})
 	}
-}
-
-// errAway is what a store says that is away.
-var errAway = fmt.Errorf("%w: no answer", pathlock.ErrUnavailable)
-
-// leave has a store be away, until hook is called again.
-func (w *watched) leave(err error) {
-	away := down(err)
-	away.acquire = func(context.Context) error { return err }
-	w.hook(away)
-}
-
-// newDegradable returns a locker that goes on without its store for a minute, and the log of that.
-func newDegradable(opts ...pathlock.Option) (*pathlock.Locker, *watched, *strings.Builder) {
-	store, log := &watched{Store: memstore.New()}, new(strings.Builder)
-	degradable := pathlock.Degrade(store, pathlock.Degradation{Limit: time.Minute, Log: slog.New(slog.NewTextHandler(log, nil))})
-	return pathlock.New(degradable, append(opts, quiet)...), store, log
-}
-
-// degradations counts the grants that observers see without a store.
-type degradations struct {
-	pathlock.NopObserver
-	n int
-}
-
-func (d *degradations) Granted(_ context.Context, e pathlock.Event) {
-	if e.Degraded {
-		d.n++
-	}
-}
-
-// asserted is a request whose work is asserted.
-func asserted(t testing.TB, text string) pathlock.Request {
-	t.Helper()
-	req := request(t, text)
-	req.Asserted = true
-	return req
-}
-
-// goOn acquires a lock that no store has granted.
-func goOn(ctx context.Context, t testing.TB, l *pathlock.Locker, text string) *pathlock.Lock {
-	t.Helper()
-	lock, err := l.Acquire(ctx, asserted(t, text))
-	if err != nil || !lock.Degraded() || lock.Fence() != 0 {
-		t.Fatalf("%s: %+v, %v; want a lock without a store", text, lock, err)
-	}
-	return lock
-}
-
-// What is asserted goes on, several owners at once, and nothing else does.
-func TestDegrade_assertedRequestsGoOn(t *testing.T) {
-	l, store, _ := newDegradable()
-	known := acquire(t.Context(), t, l, "X /real")
-	store.leave(errAway)
-	first, second := goOn(t.Context(), t, l, "X /a"), goOn(t.Context(), t, l, "gate")
-
-	for _, tt := range []struct {
-		what string
-		ctx  context.Context
-		req  pathlock.Request
-	}{
-		{"a request that is not asserted", t.Context(), request(t, "X /a")},
-		{"one under what was granted without the store", first.Context(), request(t, "X /a/b")},
-		{"one beside it", first.Context(), request(t, "X /b")},
-		{"an owner that holds something from the store", known.Context(), asserted(t, "X /b")},
-	} {
-		testerr.Is(t, tt.what, testerr.Of(l.Acquire(tt.ctx, tt.req)), pathlock.ErrUnavailable)
-	}
-	testerr.Is(t, "a mutex", testerr.Of(l.Mutex("m").TryLock(first.Context())), pathlock.ErrUnavailable)
-	if _, err := first.Detach(t.Context()); err == nil {
-		t.Error("it was detached")
-	}
-
-	store.called()
-	inner, beside := goOn(first.Context(), t, l, "X /a/b"), goOn(first.Context(), t, l, "X /b")
-	for _, lock := range []*pathlock.Lock{inner, beside, first, second} {
-		release(t, lock)
-	}
-	if calls := store.called(); len(calls) > 0 {
-		t.Errorf("the store was asked: %v", calls)
-	}
-}
-
-// One request in each second asks the store, and from its answer on all do. Owners without the
-// store stay so, whatever they ask for, and their locks do not end.
-func TestDegrade_asksTheStoreAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		seen := new(degradations)
-		l, store, log := newDegradable(pathlock.WithObserver(seen))
-		store.leave(errAway)
-		before := time.Now()
-		old := goOn(t.Context(), t, l, "X /a")
-		for second := range 3 {
-			for range 5 {
-				release(t, goOn(t.Context(), t, l, "X /a"))
-			}
-			if calls := store.called(); len(calls) != 1 || !l.Degraded().Equal(before) {
-				t.Errorf("in second %d, the store was asked %v, away since %v", second, calls, l.Degraded())
-			}
-			time.Sleep(time.Second)
-		}
-		store.hook(hooks{})
-		lock, err := l.Acquire(t.Context(), asserted(t, "X /a"))
-		if err != nil || lock.Degraded() || lock.Fence() == 0 || !l.Degraded().IsZero() {
-			t.Fatalf("the store is back: %+v, %v", lock, err)
-		}
-		free(t, l, "X /a", false)
-
-		time.Sleep(3 * pathlock.DefaultLease)
-		testerr.Is(t, "the lock without the store has ended", context.Cause(old.Context()), nil)
-		more := goOn(old.Context(), t, l, "X /b")
-		free(t, l, "X /b", true)
-		release(t, more)
-		release(t, old)
-		release(t, lock)
-		free(t, l, "X /a", true)
-		if lines := strings.Split(log.String(), "\n"); seen.n != 17 || len(lines) != 3 || !strings.Contains(lines[0], "is away") || !strings.Contains(lines[1], "is back") {
-			t.Errorf("%d grants without the store, and the log: %q", seen.n, lines)
-		}
-	})
-}
-
-// A program that has gone on for so long is told.
-func TestDegrade_refusesFromTheLimitOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, store, _ := newDegradable()
-		for range 2 { // each failure has a limit of its own
-			store.leave(errAway)
-			for _, wait := range []time.Duration{0, time.Minute - time.Nanosecond} {
-				time.Sleep(wait)
-				release(t, goOn(t.Context(), t, l, "X /a"))
-			}
-			time.Sleep(time.Nanosecond)
-			for range 2 {
-				if _, err := l.Acquire(t.Context(), asserted(t, "X /a")); !errors.Is(err, pathlock.ErrUnavailable) || !l.Degraded().IsZero() {
-					t.Errorf("after a minute: %v, degraded since %v", err, l.Degraded())
-				}
-			}
-			store.hook(hooks{})
-			release(t, acquire(t.Context(), t, l, "X /a"))
-		}
-	})
-}
-
-// Only a store that cannot serve is away, and only its answers say that it is back.
-func TestDegrade_knowsWhichErrorsSayAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, store, _ := newDegradable()
-		conflict, closed := &pathlock.ConflictError{}, errors.Join(pathlock.ErrClosed, errAway)
-		fails := func(want error) {
-			t.Helper()
-			store.leave(want)
-			if _, err := l.Acquire(t.Context(), asserted(t, "X /a")); !errors.Is(err, want) {
-				t.Errorf("%v: %v", want, err)
-			}
-		}
-		for _, err := range []error{conflict, &pathlock.DeadlockError{}, pathlock.ErrLost, closed, pathlock.ErrInvalidRequest} {
-			fails(err)
-		}
-		store.leave(errAway)
-		release(t, goOn(t.Context(), t, l, "X /a"))
-		for _, err := range []error{pathlock.ErrInvalidRequest, closed, conflict} {
-			time.Sleep(time.Second)
-			fails(err)
-			if back := l.Degraded().IsZero(); back != (err == conflict) { //nolint:errorlint // It is this very one.
-				t.Errorf("%v says that the store is back: %v", err, back)
-			}
-		}
-	})
 }
 
 // cutOff is a store that nobody can reach.

@@ -4,6 +4,7 @@ package testlock
 import (
 	"context"
 	"crypto/rand"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,15 @@ func Tree(t testing.TB) pathlock.Tree {
 
 // X is the claim X on a path.
 func X(path string) pathlock.Claim { return pathlock.X(pathlock.MustParsePath(path)) }
+
+// Text writes claims as in "IX /, X /a".
+func Text(claims []pathlock.Claim) string {
+	parts := make([]string, len(claims))
+	for i, c := range claims {
+		parts[i] = c.String()
+	}
+	return strings.Join(parts, ", ")
+}
 
 // Ask returns a request of a new owner that does not wait, unless it is queued.
 func Ask(tree pathlock.Tree, claims ...pathlock.Claim) pathlock.Acquisition {

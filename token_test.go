@@ -1,0 +1,60 @@
+package pathlock_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+func TestToken_refusesWhatIsNone(t *testing.T) {
+	l, _ := newLocker()
+	token, err := acquire(t.Context(), t, l, "X /a").Detach(t.Context())
+	testerr.Must(t, err)
+	good := string(token)
+	none := []string{"", "x", good + "x", good[1:], strings.Replace(good, ".", "..", 1), strings.ToLower(good)}
+	for i := range good {
+		other := "A"
+		if good[i] == 'A' {
+			other = "B"
+		}
+		none = append(none, good[:i]+other+good[i+1:])
+	}
+	// Anybody can compute a checksum.
+	body := good[strings.IndexByte(good, '.'):strings.LastIndexByte(good, '.')]
+	for _, owner := range []string{"d-", "d-x", "d-" + strings.Repeat("A", 25) + "\n", "d-" + strings.Repeat("A", 27), strings.Repeat("A", 28)} {
+		sum := sha256.Sum256([]byte(owner + body))
+		none = append(none, owner+body+"."+base64.RawURLEncoding.EncodeToString(sum[:6]))
+	}
+	for _, text := range none {
+		token := pathlock.Token(text)
+		testerr.Is(t, "attach "+text, testerr.Of(l.Attach(t.Context(), token)), pathlock.ErrInvalidToken)
+		testerr.Is(t, "refresh "+text, testerr.Of(l.Refresh(t.Context(), token, time.Minute)), pathlock.ErrInvalidToken)
+		testerr.Is(t, "release "+text, l.ReleaseToken(t.Context(), token), pathlock.ErrInvalidToken)
+	}
+	testerr.Is(t, "refreshed for a millisecond", testerr.Of(l.Refresh(t.Context(), token, time.Millisecond)), pathlock.ErrInvalidRequest)
+}
+
+func TestToken_isNeverShownWhole(t *testing.T) {
+	var log strings.Builder
+	l := pathlock.New(memstore.New(), pathlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	req := request(t, "X /a")
+	req.Note = ""
+	lock, err := l.Acquire(t.Context(), req)
+	testerr.Must(t, err)
+	_, conflict := l.Acquire(t.Context(), req)
+	owner := l.Scope(lock.Context()).Owner()
+	token, err := lock.Detach(t.Context())
+	testerr.Must(t, err)
+	slog.New(slog.NewTextHandler(&log, nil)).Info("", "owner", owner, "token", token)
+	shown := log.String() + conflict.Error()
+	if strings.Contains(shown, string(owner)) || strings.Contains(shown, string(token)) || !strings.Contains(shown, "owner "+owner.Short()+", which has X since 2") {
+		t.Errorf("the owner %s or the token %s is shown whole, or not at all, in:\n%s", owner, token, shown)
+	}
+}
