@@ -18,12 +18,9 @@ import (
 
 // stage is the world of a transcript: processes on one store, and what their commands returned.
 type stage struct {
-	*testing.T
+	*testlock.Stage
 	began     time.Time
 	processes map[string]*process
-	things    map[string]any
-	causes    map[string]error
-	end       func()
 }
 
 // process is a locker of its own.
@@ -50,24 +47,23 @@ type ending struct {
 	end context.CancelCauseFunc
 }
 
-func newStage(t *testing.T) *stage {
-	s := &stage{T: t, began: time.Now(), processes: map[string]*process{}, things: map[string]any{}}
-	s.causes = map[string]error{"enough": errors.New("enough"), "canceled": context.Canceled, "deadline": context.DeadlineExceeded}
-	for word, err := range map[string]error{
+func newStage(t *testing.T) *testlock.Stage {
+	s := &stage{&testlock.Stage{T: t, Things: map[string]any{}}, time.Now(), map[string]*process{}}
+	s.PerName = []string{"await", "cause", "claims", "degraded", "detach", "err", "pending", "release"}
+	s.Causes = map[string]error{
+		"enough": errors.New("enough"), "canceled": context.Canceled, "deadline": context.DeadlineExceeded,
 		"conflict": pathlock.ErrConflict, "deadlock": pathlock.ErrDeadlock, "lost": pathlock.ErrLost, "not-held": pathlock.ErrNotHeld,
 		"unavailable": pathlock.ErrUnavailable, "closed": pathlock.ErrClosed, "invalid": pathlock.ErrInvalidRequest, "too-long": pathlock.ErrHeldTooLong,
-	} {
-		s.causes[word] = err
 	}
 	store := memstore.New()
 	for _, name := range []string{"here", "there", "afar", "weak"} {
 		s.processes[name] = newProcess(store, name == "weak")
 	}
-	s.end = func() {
+	s.Run, s.End = s.run, func() {
 		for _, p := range s.processes {
 			p.set(nil)
 		}
-		for _, thing := range s.things {
+		for _, thing := range s.Things {
 			switch thing := thing.(type) {
 			case *held:
 				_ = thing.Release(s.Context())
@@ -79,7 +75,7 @@ func newStage(t *testing.T) *stage {
 			_ = p.Shutdown(s.Context())
 		}
 	}
-	return s
+	return s.Stage
 }
 
 // newProcess returns a process that may go on without its store.
@@ -135,7 +131,7 @@ func (p *process) stall(calls []string) {
 
 // context returns a context by its name, or the one of the whole transcript.
 func (s *stage) context(name string) context.Context {
-	switch thing := s.things[name].(type) {
+	switch thing := s.Things[name].(type) {
 	case *held:
 		return thing.Context()
 	case context.Context:
@@ -148,18 +144,18 @@ func (s *stage) context(name string) context.Context {
 }
 
 func (s *stage) lock(name string) *held {
-	lock, ok := s.things[name].(*held)
+	lock, ok := s.Things[name].(*held)
 	if !ok {
 		s.Fatalf("%s is no lock", name)
 	}
 	return lock
 }
 
-func (s *stage) token(name string) pathlock.Token { return s.things[name].(pathlock.Token) }
+func (s *stage) token(name string) pathlock.Token { return s.Things[name].(pathlock.Token) }
 
 // called returns the name of a token, or the token if it is new.
 func (s *stage) called(token pathlock.Token) any {
-	for name, thing := range s.things {
+	for name, thing := range s.Things {
 		if thing == token {
 			return name
 		}
@@ -175,19 +171,19 @@ func (s *stage) process(name string) *process {
 }
 
 // acquire takes claims, the gate, or a mutex to write or to read.
-func (c *call) acquire(p *process, text string) result {
+func (c *call) acquire(p *process, text string) (any, error) {
 	c.Helper()
 	var lock *pathlock.Lock
 	var err error
 	kind, name, _ := strings.Cut(text, " ")
 	if m := p.RWMutex(name); kind == "write" || kind == "read" {
 		m.MaxHold = c.option("max", 0)
-		m.Note = c.options["note"]
+		m.Note = c.Options["note"]
 		try, wait, tryFor := m.TryLock, m.Lock, m.TryLockFor
 		if kind == "read" {
 			try, wait, tryFor = m.TryRLock, m.RLock, m.TryRLockFor
 		}
-		switch c.options["wait"] {
+		switch c.Options["wait"] {
 		case "":
 			lock, err = try(c.under())
 		case "forever":
@@ -198,34 +194,68 @@ func (c *call) acquire(p *process, text string) result {
 	} else {
 		req := request(c, text)
 		req.Wait, req.Lease, req.MaxHold = c.option("wait", pathlock.NoWait), c.option("lease", 0), c.option("max", 0)
-		req.Asserted = c.options["asserted"] != ""
-		if id := c.options["tree"]; id != "" {
+		req.Asserted = c.Options["asserted"] != ""
+		if id := c.Options["tree"]; id != "" {
 			req.Tree = tree(c, id)
 		}
 		lock, err = p.Acquire(c.under(), req)
 	}
 	if err != nil {
-		return result{err: err}
+		return nil, err
 	}
-	return result{value: &held{lock, p}}
+	return &held{lock, p}, nil
 }
 
 // errorOf joins the errors that words name.
 func (c *call) errorOf(words []string) error {
 	var all []error
 	for _, word := range words {
-		all = append(all, c.causes[word])
+		all = append(all, c.Causes[word])
 	}
 	return errors.Join(all...)
 }
 
 // fail has calls of a process fail, those before "=" with the errors behind it.
 func (c *call) fail() {
-	at := slices.Index(c.words, "=")
-	err := c.errorOf(c.words[at+1:])
-	after := c.option("after", 0)
-	c.process(c.words[0]).set(func(context.Context) error {
+	at := slices.Index(c.Words, "=")
+	err := c.errorOf(c.Words[at+1:])
+	after := c.Option(c, "after", 0)
+	c.process(c.Words[0]).set(func(context.Context) error {
 		time.Sleep(after)
 		return err
-	}, c.words[1:at]...)
+	}, c.Words[1:at]...)
 }
+
+// call is a command that runs.
+type call struct {
+	*stage
+	*testlock.Call
+}
+
+// run runs a command. Acquisitions begin with their process.
+func (s *stage) run(c *testlock.Call) (any, error) {
+	if p := s.processes[c.Words[0]]; p != nil {
+		return (&call{s, c}).acquire(p, strings.Join(c.Words[1:], " "))
+	}
+	do := commands[c.Words[0]]
+	if do == nil {
+		s.Fatalf("what is %s?", c.Text)
+	}
+	c.Words = c.Words[1:]
+	return do(&call{s, c})
+}
+
+// option returns an option that is a duration, which may be the default one, or the longest.
+func (c *call) option(name string, or time.Duration) time.Duration {
+	switch c.Options[name] {
+	case "default":
+		return 0
+	case "forever":
+		return pathlock.Forever
+	default:
+		return c.Option(c, name, or)
+	}
+}
+
+// under returns the context that a command works under.
+func (c *call) under() context.Context { return c.context(c.Options["under"]) }

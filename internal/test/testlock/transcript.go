@@ -1,7 +1,6 @@
-package pathlock_test
+package testlock
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -17,9 +16,38 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
-// transcripts plays a file of testdata in virtual time, in a world of its own for each of its
-// parts. Comments at the top of the file tell what its lines mean.
-func transcripts(t *testing.T, file string) {
+// Stage is the world of a transcript.
+type Stage struct {
+	*testing.T
+	// Things are what commands returned, by the names that the transcript gives them.
+	Things map[string]any
+	// Causes are the errors by the words for them.
+	Causes map[string]error
+	// Run runs a command. What it returns gets a name, or is compared.
+	Run func(c *Call) (any, error)
+	// PerName are the commands that may be given several names, to do the same with each.
+	PerName []string
+	// End ends what a transcript has left.
+	End func()
+}
+
+// Call is a command: its text, and the words of that without options such as lease=5m.
+type Call struct {
+	Text    string
+	Words   []string
+	Options map[string]string
+}
+
+// Fitting is a value that knows what may be expected of it.
+type Fitting interface{ Fits(want string) bool }
+
+// Transcripts plays a file of testdata in virtual time, in a world of its own for each of its
+// parts. A line is a command, or several with " ; " between them, and behind "->" what it returns:
+// a text, a range A..B of durations or numbers, or all the errors that it matches. Without "->",
+// there is no error. "name :=" names what it returns. With "&" at its end, it runs in the
+// background until "await name". A part is played with each of the values that stand below "each
+// NAMES" in it.
+func Transcripts(t *testing.T, file string, newStage func(t *testing.T) *Stage) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + file)
 	testerr.Must(t, err)
@@ -32,13 +60,6 @@ func transcripts(t *testing.T, file string) {
 		}
 	}
 }
-
-func TestDetach(t *testing.T)  { transcripts(t, "detach.txt") }
-func TestLease(t *testing.T)   { transcripts(t, "lease.txt") }
-func TestRelease(t *testing.T) { transcripts(t, "release.txt") }
-func TestScope(t *testing.T)   { transcripts(t, "scope.txt") }
-func TestMutex(t *testing.T)   { transcripts(t, "mutex.txt") }
-func TestDegrade(t *testing.T) { transcripts(t, "degrade.txt") }
 
 // variants returns the script of a part for each of the values that stand below "each NAMES" in it.
 func variants(lines []string) map[string][]string {
@@ -65,10 +86,10 @@ func variants(lines []string) map[string][]string {
 }
 
 // play runs the lines of a script, and ends what they leave.
-func (s *stage) play(lines []string) {
-	defer s.end()
+func (s *Stage) play(lines []string) {
+	defer s.End()
 	for _, line := range lines {
-		for command := range strings.SplitSeq(line, ";") {
+		for command := range strings.SplitSeq(line, " ; ") {
 			if command = strings.TrimSpace(command); command != "" && command[0] != '#' {
 				s.line(command)
 			}
@@ -76,11 +97,8 @@ func (s *stage) play(lines []string) {
 	}
 }
 
-// perName are the commands that may be given several names, one after the other.
-var perName = []string{"await", "cause", "claims", "degraded", "detach", "err", "pending", "release"}
-
 // line runs one command, or begins it, and compares what it returns.
-func (s *stage) line(line string) {
+func (s *Stage) line(line string) {
 	s.Helper()
 	command, want, _ := strings.Cut(line, " -> ")
 	name, rest, named := strings.Cut(command, " := ")
@@ -89,14 +107,14 @@ func (s *stage) line(line string) {
 	}
 	if begun, ok := strings.CutSuffix(rest, " &"); ok {
 		over := make(future, 1)
-		s.things[name] = over
+		s.Things[name] = over
 		go func() { over <- s.run(begun) }()
 		synctest.Wait()
 		return
 	}
 	verb, args, _ := strings.Cut(rest, " ")
 	runs := []string{rest}
-	if slices.Contains(perName, verb) {
+	if slices.Contains(s.PerName, verb) {
 		runs = strings.Fields(args)
 		for i := range runs {
 			runs[i] = verb + " " + runs[i]
@@ -106,9 +124,9 @@ func (s *stage) line(line string) {
 		got := s.run(run)
 		synctest.Wait()
 		if named {
-			s.things[name] = got.value
-		} else if held, ok := got.value.(*held); ok {
-			s.things[fmt.Sprint("unnamed ", len(s.things))] = held
+			s.Things[name] = got.value
+		} else if got.value != nil {
+			s.Things[fmt.Sprint("unnamed ", len(s.Things))] = got.value
 		}
 		if !s.fits(got, want) {
 			s.Fatalf("%s\n\t%s: %v, %v", line, run, got.value, got.err)
@@ -116,27 +134,56 @@ func (s *stage) line(line string) {
 	}
 }
 
-// run runs a command: words, and options such as lease=5m. Acquisitions begin with their process.
-func (s *stage) run(text string) result {
+// run runs a command.
+func (s *Stage) run(text string) result {
 	s.Helper()
-	c := call{stage: s, options: map[string]string{}}
+	c := Call{Text: text, Options: map[string]string{}}
 	for _, word := range strings.Fields(text) {
 		if key, value, ok := strings.Cut(word, "="); ok && value != "" {
-			c.options[key] = value
+			c.Options[key] = value
 		} else {
-			c.words = append(c.words, word)
+			c.Words = append(c.Words, word)
 		}
 	}
-	if p := s.processes[c.words[0]]; p != nil {
-		return c.acquire(p, strings.Join(c.words[1:], " "))
+	switch c.Words[0] {
+	case "sleep":
+		time.Sleep(c.Time(s, 1))
+		return result{}
+	case "pending":
+		if len(s.Things[c.Words[1]].(future)) > 0 {
+			return result{nil, errors.New("it is over")}
+		}
+		return result{}
+	case "await":
+		got := <-s.Things[c.Words[1]].(future)
+		s.Things[c.Words[1]] = got.value
+		return got
 	}
-	do := commands[c.words[0]]
-	if do == nil {
-		s.Fatalf("what is %s?", text)
-	}
-	c.words = c.words[1:]
-	value, err := do(&c)
+	value, err := s.Run(&c)
 	return result{value, err}
+}
+
+// Time returns the sum of the durations among the words from one on.
+func (c *Call) Time(t testing.TB, from int) (sum time.Duration) {
+	t.Helper()
+	for _, word := range c.Words[from:] {
+		d, err := time.ParseDuration(word)
+		testerr.Must(t, err)
+		sum += d
+	}
+	return sum
+}
+
+// Option returns an option that is a duration, and or if it is not given.
+func (c *Call) Option(t testing.TB, name string, or time.Duration) time.Duration {
+	t.Helper()
+	value, ok := c.Options[name]
+	if !ok {
+		return or
+	}
+	d, err := time.ParseDuration(value)
+	testerr.Must(t, err)
+	return d
 }
 
 // result is what a command returns: a lock, a context, a token, or what is compared as text.
@@ -153,7 +200,10 @@ var expected = regexp.MustCompile(`"[^"]*"|\S+`)
 
 // fits compares a result with what is wanted: all errors, the text of the value, or a range A..B of
 // durations or numbers. Nothing wanted is anything without an error.
-func (s *stage) fits(got result, want string) bool {
+func (s *Stage) fits(got result, want string) bool {
+	if fitting, ok := got.value.(Fitting); ok && got.err == nil {
+		return want == "" || fitting.Fits(want)
+	}
 	if got.err == nil {
 		if low, high, ok := strings.Cut(want, ".."); ok {
 			return number(low) <= number(fmt.Sprint(got.value)) && number(fmt.Sprint(got.value)) <= number(high)
@@ -162,7 +212,7 @@ func (s *stage) fits(got result, want string) bool {
 	}
 	for _, word := range expected.FindAllString(want, -1) {
 		part, quoted := strings.CutPrefix(word, `"`)
-		cause, known := s.causes[word]
+		cause, known := s.Causes[word]
 		switch {
 		case quoted && !strings.Contains(got.err.Error(), strings.TrimSuffix(part, `"`)):
 			return false
@@ -182,39 +232,3 @@ func number(s string) float64 {
 	n, _ := strconv.ParseFloat(s, 64)
 	return n
 }
-
-// call is a command that runs.
-type call struct {
-	*stage
-	words   []string
-	options map[string]string
-}
-
-// time returns the sum of the durations among the words from one on.
-func (c *call) time(from int) (sum time.Duration) {
-	for _, word := range c.words[from:] {
-		d, err := time.ParseDuration(word)
-		testerr.Must(c, err)
-		sum += d
-	}
-	return sum
-}
-
-// option returns an option that is a duration.
-func (c *call) option(name string, or time.Duration) time.Duration {
-	switch value := c.options[name]; value {
-	case "":
-		return or
-	case "default":
-		return 0
-	case "forever":
-		return pathlock.Forever
-	default:
-		d, err := time.ParseDuration(value)
-		testerr.Must(c, err)
-		return d
-	}
-}
-
-// under returns the context that a command works under.
-func (c *call) under() context.Context { return c.context(c.options["under"]) }
