@@ -2,7 +2,6 @@ package middleware_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -111,60 +110,6 @@ func TestBody_handlersReadTheNameThatIsLocked(t *testing.T) {
 	}
 	if locked < 100 {
 		t.Errorf("only %d handlers read a name", locked)
-	}
-}
-
-// What a handler might read in another way than the middleware is refused, and the answer says how
-// it should be.
-func TestBody_isReadAsWhatItSaysItIs(t *testing.T) {
-	const form, parts, json = "application/x-www-form-urlencoded", "multipart/form-data; boundary=b", `{"name":"n"}`
-	for _, tt := range []struct {
-		method, source, types, body, query string
-		status                             int
-		// says is what is locked, or a part of the answer's detail.
-		says string
-	}{
-		{"PATCH", "json", "application/merge-patch+json; charset=utf-8", json, "", 204, "X /dir1/n"},
-		{"PATCH", "json", "application/json-patch+json", json, "", 415, `is said to be "application/json-patch+json", and should be application/json or application/merge-patch+json`},
-		{"PATCH", "json", "application/json; charset=latin1", json, "", 415, "in UTF-8"},
-		{"PATCH", "json", "application/json\napplication/json", json, "", 415, "application/json, application/json"},
-		{"PATCH", "json", "Application/JSON; Charset=UTF-8", json, "", 204, "X /dir1/n"},
-		{"PATCH", "json", none, "", "", 204, "X /dir1/dir2"},
-		{"PATCH", "json", none, " ", "", 400, "the body is empty"},
-		{"GET", "json", "application/json", json, "", 400, "a GET cannot have its values in the body"},
-		{"POST", "form", form, "name=n", "", 204, "X /dir1/n"},
-		{"POST", "form", form + "; charset=iso-8859-1", "name=n", "", 415, "in UTF-8"},
-		{"POST", "form", parts, multipartBody("name", "n"), "", 204, "X /dir1/n"},
-		{"POST", "form", form, "name=n", "?name=n", 400, "name: is in the query"},
-		{"POST", "form", parts, multipartBody(`name"; filename="f`, "n"), "", 204, "X /dir1/dir2"},
-		{"POST", "form", none, "name=n", "", 415, `the body is said to be "", and should be ` + form + " or multipart/form-data"},
-		{"POST", "form", "multipart/form-data", multipartBody("name", "n"), "", 400, "has no boundary"},
-		{"POST", "form", form, "a=b;name=n", "", 400, "the form or the query is malformed"},
-	} {
-		name := lockspec.JSON("name").Optional()
-		if tt.source == "form" {
-			name = lockspec.Form("name").Optional()
-		}
-		f := newFixture(t, memstore.New(), middleware.Config{JSONTypes: []string{"application/merge-patch+json"}})
-		f.engine.Handle(tt.method, "/read/:id", f.locks.Lock(lockspec.Rename(lockspec.Param("id"), name)), func(c *gin.Context) {
-			if body, err := io.ReadAll(c.Request.Body); err != nil || string(body) != tt.body {
-				t.Errorf("the handler reads the body %q, %v", body, err)
-			}
-			c.Header("Held", strings.Join(f.held(), ", "))
-			c.Status(http.StatusNoContent)
-		})
-		r := httptest.NewRequestWithContext(t.Context(), tt.method, "/read/3"+tt.query, strings.NewReader(tt.body))
-		if tt.types != none {
-			r.Header["Content-Type"] = strings.Split(tt.types, "\n")
-		}
-		w := f.serveRequest(r)
-		said := w.Header().Get("Held")
-		if w.Code != http.StatusNoContent {
-			said = f.problem(w).Detail
-		}
-		if w.Code != tt.status || !strings.Contains(said, tt.says) {
-			t.Errorf("%s %s %s %q: answer %d, %s; want %d, %s", tt.method, tt.query, tt.types, tt.body, w.Code, said, tt.status, tt.says)
-		}
 	}
 }
 

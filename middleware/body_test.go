@@ -4,8 +4,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -94,65 +92,6 @@ func TestBody_readOrReplacedBeforeTheLocks(t *testing.T) {
 			if w := f.send("PATCH", "/read/3", `{"name":"old"}`, "Content-Type", "application/json"); w.Body.String() != want {
 				t.Errorf("answer %d: %s, want %s", w.Code, w.Body, want)
 			}
-		}
-	}
-}
-
-// A list of ids is what gin binds as one, and its nodes are locked together.
-func TestEach_LocksTheListThatGinBinds(t *testing.T) {
-	type ids struct {
-		IDs   []int `json:"ids" form:"ids"`
-		Named []int `form:"ids[]"`
-		CSV   []int `form:"csv" collection_format:"csv"`
-		Pipes []int `form:"pipes" collection_format:"pipes"`
-	}
-	many := strings.Repeat("3,", 100) + "3"
-	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
-	for _, c := range []struct {
-		what, target, body string
-		headers            []string
-		want               string
-	}{
-		{"JSON", "/json", `{"ids":[3,4]}`, nil, "[3 4] X /dir1/dir2, X /other"},
-		{"the query", "/query?ids=4&ids=3", "", nil, "[4 3] X /dir1/dir2, X /other"},
-		{"a form", "/form", "ids=3&ids=4&ids=3", form, "[3 4 3] X /dir1/dir2, X /other"},
-		{"a name with brackets", "/named?ids[]=4&ids[]=3", "", nil, "[4 3] X /dir1/dir2, X /other"},
-		{"commas", "/csv?csv=4,3", "", nil, "[4 3] X /dir1/dir2, X /other"},
-		{"commas, and repeated", "/csv?csv=4,3&csv=2", "", nil, "[4 3 2] X /dir1, X /dir1/dir2, X /other"},
-		{"commas in a form", "/csvform", "csv=3,4", form, "[3 4] X /dir1/dir2, X /other"},
-		{"one, where commas could be", "/csv?csv=3", "", nil, "[3] X /dir1/dir2"},
-		{"pipes", "/pipes?pipes=4|3", "", nil, "[4 3] X /dir1/dir2, X /other"},
-		{"nothing between commas", "/csv?csv=3,,4", "", nil, "400"},
-		{"too many", "/csv?csv=" + many, "", nil, "400"},
-		{"commas that the handler does not take apart", "/query?ids=4,3", "", nil, "400"},
-		{"no list", "/json", `{"ids":3}`, nil, "400"},
-		{"no body", "/json", "", nil, "400"},
-		{"an unknown node", "/json", `{"ids":[3,99]}`, nil, "404"},
-	} {
-		f := newFixture(t, memstore.New(), middleware.Config{})
-		remove := func(c *gin.Context) {
-			var all ids
-			testerr.None(t, c.ShouldBind(&all))
-			list := slices.Concat(all.IDs, all.Named, all.CSV, all.Pipes)
-			c.String(http.StatusOK, "%v %s", list, strings.Join(f.held(), ", "))
-		}
-		for path, source := range map[string]lockspec.Source{
-			"/json": lockspec.JSON("ids").Each(), "/query": lockspec.Query("ids").Each(), "/form": lockspec.Form("ids").Each(),
-			"/named": lockspec.Query("ids[]").Each(), "/csv": lockspec.Query("csv").Each(","), "/csvform": lockspec.Form("csv").Each(","),
-			"/pipes": lockspec.Query("pipes").Each("|"),
-		} {
-			f.engine.POST("/many"+path, f.locks.Lock(lockspec.Delete(source)), remove)
-		}
-		if len(c.headers) == 0 && c.body != "" {
-			c.headers = []string{"Content-Type", "application/json"}
-		}
-		w := f.send("POST", "/many"+c.target, c.body, c.headers...)
-		got := w.Body.String()
-		if w.Code != http.StatusOK {
-			got = strconv.Itoa(w.Code)
-		}
-		if got != c.want {
-			t.Errorf("%s: got %q, want %q", c.what, got, c.want)
 		}
 	}
 }

@@ -8,12 +8,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -95,55 +93,6 @@ func TestFail_logsAConflictWithTheOwnRequest(t *testing.T) {
 	}
 }
 
-// Work that is cut off stumbles over anything: over its context, over a driver that says
-// "canceled", over a database that seems to be gone. Why it was cut off decides the answer.
-func TestFail_whyTheWorkWasCutOffDecides(t *testing.T) {
-	broken := errors.New("interrupted")
-	stumbles := []error{context.Canceled, fmt.Errorf("reading: %w", errKnown), pathlock.FailureLocked.New("x"), broken}
-	for _, tt := range []struct {
-		what   string
-		end    func(f *fixture, c *gin.Context, end context.CancelCauseFunc)
-		over   []error
-		status int
-		says   string
-	}{
-		{"a lost lock", func(f *fixture, c *gin.Context, _ context.CancelCauseFunc) {
-			testerr.None(f, f.locker.ForceRelease(c, plan, f.locker.Scope(c.Request.Context()).Owner()))
-		}, stumbles, 503, "lock was lost"},
-		{"a client that has gone", func(_ *fixture, _ *gin.Context, end context.CancelCauseFunc) { end(nil) }, stumbles, 499, ""},
-		{"a deadline", func(_ *fixture, _ *gin.Context, end context.CancelCauseFunc) { end(context.DeadlineExceeded) }, stumbles, 503, "timeout"},
-		{"a cause that says what failed", func(_ *fixture, _ *gin.Context, end context.CancelCauseFunc) {
-			end(fmt.Errorf("draining: %w", pathlock.FailureDatabase.New("x")))
-		}, stumbles, 503, "database-unavailable"},
-		// What failed then is not the client's doing, unless it failed by that end.
-		{"a cause of the program's own", func(_ *fixture, _ *gin.Context, end context.CancelCauseFunc) { end(errors.New("draining")) },
-			[]error{broken}, 500, "internal"},
-		{"a cause of the program's own, and nothing else", func(_ *fixture, _ *gin.Context, end context.CancelCauseFunc) { end(errors.New("draining")) },
-			[]error{fmt.Errorf("interrupted: %w", context.Canceled)}, 499, ""},
-	} {
-		for _, err := range tt.over {
-			t.Run(tt.what+", over "+err.Error(), func(t *testing.T) {
-				f := newFixture(t, memstore.New(), middleware.Config{})
-				ctx, end := context.WithCancelCause(t.Context())
-				defer end(nil)
-				f.failing(func(c *gin.Context) error {
-					tt.end(f, c, end)
-					<-c.Request.Context().Done()
-					return err
-				})
-				w := f.sendUnder(ctx, "DELETE", "/suites/2", "")
-				if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.says) {
-					t.Errorf("answered %d: %s", w.Code, w.Body)
-				}
-				gone := tt.status == middleware.StatusClientGone
-				if gone && (w.Body.Len() > 0 || len(f.seen.answered) > 0 || !strings.Contains(f.log.String(), "level=INFO")) || f.logged() != 1 {
-					t.Errorf("observers were told of %q, logged %s", f.seen.answered, &f.log)
-				}
-			})
-		}
-	}
-}
-
 // What Fail has no answer to is left to the program's own helper, and nothing else is.
 func TestFail_leavesToTheProgramWhatNobodyKnows(t *testing.T) {
 	for _, tt := range []struct {
@@ -188,18 +137,6 @@ func TestFail_logsAnErrorAfterTheResponseBegan(t *testing.T) {
 	if w := f.send("DELETE", "/suites/2", ""); w.Code != http.StatusOK || w.Body.String() != "half" || f.logged() != 1 {
 		t.Errorf("answered %d: %s; logged %s", w.Code, w.Body, &f.log)
 	}
-}
-
-func TestMaxHold_locksAreLetGo(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{MaxHold: time.Millisecond})
-	f.failing(func(c *gin.Context) error {
-		<-c.Request.Context().Done()
-		f.release(f.acquire("/"))
-		// A driver tells of the end of the context, and not why it has ended.
-		return f.tryUnder(c.Request.Context(), "/dir1")
-	})
-	f.is("the answer", f.send("DELETE", "/suites/3", ""), http.StatusServiceUnavailable, "timeout")
-	f.nothingLeft()
 }
 
 // What is written may be changed, though handlers share a problem.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
@@ -34,7 +35,7 @@ func treeOf(namespace, id string) pathlock.Tree {
 	return tree
 }
 
-// nodes is a resolver over a table in memory.
+// nodes is a resolver over a table in memory. A path in the other tree begins with "elsewhere".
 type nodes struct {
 	mu    sync.Mutex
 	paths map[string]string
@@ -57,6 +58,9 @@ func (n *nodes) Resolve(_ context.Context, id string) (pathlock.Location, error)
 	}
 	if !ok {
 		return pathlock.Location{}, fmt.Errorf("%w: suite %s", pathlock.ErrNotFound, id)
+	}
+	if there, ok := strings.CutPrefix(path, "elsewhere"); ok {
+		return pathlock.Location{Tree: elsewhere, Path: pathlock.MustParsePath(there)}, nil
 	}
 	return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath(path)}, nil
 }
@@ -249,4 +253,55 @@ func (f *fixture) nothingLeft() {
 	if trees, err := f.locker.Trees(context.Background()); err != nil || len(trees) != 0 {
 		f.Errorf("left behind: %v, %v", trees, err)
 	}
+}
+
+// detached makes a hold that outlives its process.
+func (f *fixture) detached(tree pathlock.Tree, path string) pathlock.Token {
+	f.Helper()
+	lock, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: tree, Claims: claim(path), Lease: time.Hour, Note: "anna edits"})
+	testerr.Must(f, err)
+	token, err := lock.Detach(f.Context())
+	testerr.Must(f, err)
+	return token
+}
+
+// end releases the hold of a token, which it returns.
+func (f *fixture) end(token pathlock.Token) pathlock.Token {
+	f.Helper()
+	testerr.None(f, f.locker.ReleaseToken(context.Background(), token))
+	return token
+}
+
+// observer writes down the steps of requests, a line at the end of each, and their answers.
+type observer struct {
+	pathlock.NopObserver
+	mu       sync.Mutex
+	steps    []string
+	answered []pathlock.Failure
+}
+
+// stepKey is the context key of the step that a context belongs to.
+type stepKey struct{}
+
+// Step implements [pathlock.Observer].
+func (o *observer) Step(ctx context.Context, s pathlock.Step) (context.Context, func(error)) {
+	return context.WithValue(ctx, stepKey{}, s.Kind), func(err error) {
+		if s.Kind != pathlock.StepRelease {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.steps = append(o.steps, fmt.Sprintf("%s %d: %v", s.Kind, s.Attempt, err))
+		}
+	}
+}
+
+// Answered implements [pathlock.Observer].
+func (o *observer) Answered(_ context.Context, f pathlock.Failure) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.answered = append(o.answered, f)
+}
+
+func TestMain(m *testing.M) {
+	gin.SetMode(gin.ReleaseMode)
+	goleak.VerifyTestMain(m)
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -52,14 +54,20 @@ func TestPanic_leavesNothingLocked(t *testing.T) {
 			}
 		}},
 	} {
-		store := &spy{Store: memstore.New()}
+		store := &testlock.Watched{Store: memstore.New()}
 		f := newFixture(t, store, tt.config)
 		f.handler = f.mustNotServe
 		tt.at(f)
-		if f.is(tt.what, f.send("DELETE", "/suites/3", ""), http.StatusInternalServerError, ""); store.granted != tt.granted || store.released != store.granted {
-			t.Errorf("%s: %d grants were made, want %d, and %d given back", tt.what, store.granted, tt.granted, store.released)
-		}
+		f.is(tt.what, f.send("DELETE", "/suites/3", ""), http.StatusInternalServerError, "")
 		f.nothingLeft()
+		made := map[string]int{}
+		for _, call := range store.Calls() {
+			verb, _, _ := strings.Cut(call, " ")
+			made[verb]++
+		}
+		if made["acquire"] != tt.granted || made["release"] != tt.granted {
+			t.Errorf("%s: %v, want %d grants, and as many given back", tt.what, made, tt.granted)
+		}
 	}
 }
 

@@ -5,19 +5,29 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 func TestLock_responseDoesNotWaitForTheRelease(t *testing.T) {
-	store := &spy{Store: memstore.New(), through: make(chan struct{})}
+	store, through := &testlock.Watched{Store: memstore.New()}, make(chan struct{})
+	store.Set(func(_ context.Context, call string) error {
+		if call == "release" {
+			<-through
+		}
+		return nil
+	})
 	f := newFixture(t, store, middleware.Config{})
 	server := httptest.NewServer(f.engine)
 	defer server.Close()
@@ -29,7 +39,7 @@ func TestLock_responseDoesNotWaitForTheRelease(t *testing.T) {
 	if got := f.held(); resp.StatusCode != http.StatusNoContent || len(got) != 1 {
 		t.Errorf("answer %d; held after the response, before the release: %v", resp.StatusCode, got)
 	}
-	close(store.through)
+	close(through)
 	f.nothingLeft()
 }
 
@@ -117,7 +127,7 @@ func TestLock_LeavesGinsContextToTheNextRequest(t *testing.T) {
 				if when == "while it waits" && name == "no locks" {
 					continue
 				}
-				store := &spy{Store: memstore.New()}
+				store := &testlock.Watched{Store: memstore.New()}
 				f := newFixture(t, store, middleware.Config{})
 				var gins *gin.Context
 				ctx, leave := context.WithCancel(t.Context())
@@ -128,7 +138,12 @@ func TestLock_LeavesGinsContextToTheNextRequest(t *testing.T) {
 					}
 				}
 				if when == "while it waits" {
-					store.before = handOn
+					store.Set(func(_ context.Context, call string) error {
+						if call == "acquire" {
+							handOn()
+						}
+						return nil
+					})
 				}
 				served := false
 				f.engine.POST("/late/:id", func(c *gin.Context) { gins = c }, f.locks.Lock(spec), func(c *gin.Context) {
@@ -148,4 +163,29 @@ func TestLock_LeavesGinsContextToTheNextRequest(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Where the new place is held by one who waits for the old one, the request lets go and starts
+// over.
+func TestRetry_thatWouldDeadlockStartsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, memstore.New(), middleware.Config{Wait: time.Minute})
+		other := f.acquire("/other")
+		var others sync.WaitGroup
+		f.nodes.after = func(id string, looks int) {
+			if f.nodes.movesOnce(id, looks); looks != 2 {
+				return
+			}
+			others.Go(func() {
+				old, err := f.locker.Acquire(other.Context(), pathlock.Request{Tree: plan, Claims: claim("/dir1"), Wait: time.Minute})
+				testerr.None(t, err)
+				f.release(old)
+				f.release(other)
+			})
+			synctest.Wait()
+		}
+		f.is("the request", f.send("DELETE", "/suites/3", ""), http.StatusNoContent, "")
+		others.Wait()
+		f.nothingLeft()
+	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -56,7 +57,7 @@ func TestBodyTimeout_slowBodiesLockNothing(t *testing.T) {
 	const limit = 100 * time.Millisecond
 	for _, route := range []string{"PATCH /suites/3", "DELETE /suites/3"} {
 		for own, ours := range map[time.Duration]time.Duration{0: limit, limit: time.Hour} {
-			store := &spy{Store: memstore.New()}
+			store := &testlock.Watched{Store: memstore.New()}
 			f := newFixture(t, store, middleware.Config{BodyTimeout: ours})
 			f.handler = f.mustNotServe
 			handler := f.engine.Handler()
@@ -72,7 +73,7 @@ func TestBodyTimeout_slowBodiesLockNothing(t *testing.T) {
 			if !last {
 				t.Errorf("%s: the connection is to be used again, whose next bytes nobody understands", route)
 			}
-			if len(store.asked) > 0 {
+			if len(store.Calls()) > 0 {
 				t.Errorf("%s: something was locked", route)
 			}
 		}

@@ -1,0 +1,174 @@
+package middleware_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
+	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// Conversations of clients with the fixture's engine. testdata/locks.txt says what the commands
+// mean.
+func TestLock(t *testing.T)  { testlock.Transcripts(t, "locks.txt", newStage) }
+func TestToken(t *testing.T) { testlock.Transcripts(t, "token.txt", newStage) }
+func TestBody(t *testing.T)  { testlock.Transcripts(t, "body.txt", newStage) }
+
+// stage is the world of a transcript.
+type stage struct {
+	*testlock.Stage
+	*fixture
+	store  *testlock.Watched
+	config middleware.Config
+	began  time.Time
+	// served is what handlers found locked, and leave ends the context of the latest request.
+	served []string
+	leave  context.CancelCauseFunc
+}
+
+// near is a store whose releases are not made in the background.
+type near struct{ *testlock.Watched }
+
+func (near) Local() bool { return true }
+
+func newStage(t *testing.T) *testlock.Stage {
+	s := &stage{store: &testlock.Watched{Store: memstore.New()}, config: middleware.Config{Wait: pathlock.NoWait}, began: time.Now()}
+	s.Stage = &testlock.Stage{T: t, Things: map[string]any{"long": strings.Repeat("x", 2000), "and100": strings.Repeat(",3", 100)}, Run: s.run}
+	s.Causes = map[string]error{
+		"lost": pathlock.ErrLost, "canceled": context.Canceled, "interrupted": errors.New("interrupted"), "absent": pathlock.ErrNotFound,
+		"unknown": pathlock.FailureOutcomeUnknown.New("hm"), "known": fmt.Errorf("reading: %w", errKnown), "locked": pathlock.FailureLocked.New("x"),
+		"deadline": context.DeadlineExceeded, "database": fmt.Errorf("draining: %w", pathlock.FailureDatabase.New("x")),
+		"draining": errors.New("draining"),
+	}
+	s.End = func() { testerr.None(t, s.locker.Shutdown(context.Background())) }
+	s.start()
+	return s.Stage
+}
+
+// authorizations are the kinds of Config.Authorize.
+var authorizations = map[string]func(*gin.Context, []lockspec.Node) error{
+	"allows":  func(*gin.Context, []lockspec.Node) error { return nil },
+	"refuses": func(*gin.Context, []lockspec.Node) error { return middleware.NewProblem(403, "forbidden", "not yours") },
+	"fails":   func(*gin.Context, []lockspec.Node) error { return errors.New("no directory") },
+	"answers": func(c *gin.Context, _ []lockspec.Node) error { c.AbortWithStatus(http.StatusTeapot); return nil },
+	"there": func(_ *gin.Context, nodes []lockspec.Node) error {
+		if strings.HasPrefix(nodes[0].Path.String(), "/other") {
+			return middleware.NewProblem(http.StatusForbidden, "forbidden", "not there")
+		}
+		return nil
+	},
+}
+
+// start makes the engine, by the configuration so far.
+func (s *stage) start(vary ...func(lockspec.Spec) lockspec.Spec) {
+	s.fixture = newFixture(s.Stage.T, near{s.store}, s.config, vary...)
+	s.handler = func(c *gin.Context) { s.handle(c, map[string]string{}) }
+	id := lockspec.Param("id")
+	for route, spec := range map[string]lockspec.Spec{
+		"/json/:id":  lockspec.Rename(id, lockspec.JSON("name").Optional()),
+		"/forms/:id": lockspec.Rename(id, lockspec.Form("name").Optional()),
+		"/many/json": lockspec.Delete(lockspec.JSON("ids").Each()), "/many/query": lockspec.Delete(lockspec.Query("ids").Each()),
+		"/many/form": lockspec.Delete(lockspec.Form("ids").Each()), "/many/named": lockspec.Delete(lockspec.Query("ids[]").Each()),
+		"/many/csv": lockspec.Delete(lockspec.Query("csv").Each(",")), "/many/csvform": lockspec.Delete(lockspec.Form("csv").Each(",")),
+		"/many/pipes": lockspec.Delete(lockspec.Query("pipes").Each("|")),
+	} {
+		for _, method := range []string{"GET", "POST", "PATCH"} {
+			s.engine.Handle(method, route, s.locks.Lock(spec), func(c *gin.Context) { s.handler(c) })
+		}
+	}
+	inner := s.locks.Lock(lockspec.Delete(id))
+	again := func(c *gin.Context) { s.handler(c) }
+	s.engine.POST("/inside/:id", s.locks.Lock(lockspec.Delete(lockspec.Const("2"))), again, inner, again)
+	s.engine.POST("/names/:id", s.locks.Lock(lockspec.Names("project", lockspec.Const("p"))), inner, s.mustNotServe)
+	s.lending("/suites/:id/lock", lockspec.Slot(id).Note("a lock"), time.Hour)
+	s.lending("/many/lock", lockspec.Slot(lockspec.JSON("ids").Each()), time.Hour)
+}
+
+// handle is the handler of all routes: it writes down what is locked, what it reads, and does what
+// it is told to.
+func (s *stage) handle(c *gin.Context, does map[string]string) {
+	body, err := io.ReadAll(c.Request.Body)
+	testerr.None(s.fixture, err)
+	c.Request.Body = io.NopCloser(strings.NewReader(string(body)))
+	held := strings.Join(s.held(), ", ")
+	s.served = append(s.served, c.Param("id")+": "+cmp.Or(held, "nothing"))
+	if strings.HasPrefix(c.FullPath(), "/many/") {
+		var all struct {
+			IDs   []int `json:"ids" form:"ids"`
+			Named []int `form:"ids[]"`
+			CSV   []int `form:"csv" collection_format:"csv"`
+			Pipes []int `form:"pipes" collection_format:"pipes"`
+		}
+		testerr.None(s.fixture, c.ShouldBind(&all))
+		c.String(http.StatusOK, "%v", slices.Concat(all.IDs, all.Named, all.CSV, all.Pipes))
+		return
+	}
+	ctx := c.Request.Context()
+	if step := ctx.Value(stepKey{}); step != pathlock.StepHandler && held != "" {
+		s.fixture.Errorf("a handler runs under the context of the step %v", step)
+	}
+	for _, path := range strings.FieldsFunc(does["has"], func(r rune) bool { return r == ',' }) {
+		testerr.Is(s.fixture, "gin's context has "+path, s.tryUnder(c, path), nil)
+		testerr.Is(s.fixture, "the request's context has "+path, s.tryUnder(ctx, path), nil)
+	}
+	for _, move := range strings.FieldsFunc(does["moves"], func(r rune) bool { return r == ',' }) {
+		id, path, _ := strings.Cut(move, ":")
+		s.nodes.move(id, path)
+	}
+	if token, ok := s.Things[does["ends"]].(pathlock.Token); ok {
+		s.end(token)
+		// An acquisition asks the store, which says that the hold is no more.
+		testerr.Is(s.fixture, "acquired under a hold that has ended", s.tryUnder(ctx, "/x"), pathlock.ErrLost)
+	}
+	if d, err := time.ParseDuration(does["sleeps"]); err == nil {
+		time.Sleep(d)
+	}
+	if cause, ok := s.Causes[does["leaves"]]; ok {
+		s.leave(cause)
+	}
+	if does["loses"] != "" {
+		testerr.None(s.fixture, s.locker.ForceRelease(c, plan, s.locker.Scope(ctx).Owner()))
+	}
+	if does["until"] == "done" || does["ends"] != "" {
+		<-ctx.Done()
+	}
+	switch {
+	case does["errs"] != "":
+		_ = c.Error(s.Causes[does["errs"]])
+	case does["panics"] != "":
+		panic("in the handler")
+	case does["fails"] == "cause":
+		s.locks.Fail(c, context.Cause(ctx))
+	case does["fails"] != "":
+		s.locks.Fail(c, s.Causes[does["fails"]])
+	case does["tries"] != "":
+		s.locks.Fail(c, s.tryUnder(s.locker.Scope(ctx).Context(context.Background()), does["tries"]))
+	}
+	if c.Next(); !c.Writer.Written() && !c.IsAborted() {
+		c.Status(http.StatusNoContent)
+	}
+}
+
+// pauses are so many short ones.
+type pauses int
+
+func (p *pauses) NextBackoff() time.Duration {
+	if *p--; *p < 0 {
+		return 0
+	}
+	return time.Millisecond
+}
