@@ -5,42 +5,31 @@ import (
 	"io"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/contention"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
+	"go.uber.org/goleak"
 )
 
-// looked is a store whose snapshots are counted, and can be made to fail.
-type looked struct {
-	pathlock.Store
-	looks atomic.Int32
-	fail  error
-}
-
-func (l *looked) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	l.looks.Add(1)
-	if l.fail != nil {
-		return pathlock.Snapshot{}, l.fail
-	}
-	return l.Store.Snapshot(ctx, tree)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fixture is a recorder with its locker, in a bubble of virtual time.
 type fixture struct {
 	*testing.T
-	store    *looked
+	store    *testlock.Watched
+	looked   int
 	recorder contention.Recorder
 	locker   *pathlock.Locker
 	waiting  sync.WaitGroup
 }
 
 func newFixture(t *testing.T, config contention.Config) *fixture {
-	f := &fixture{T: t, store: &looked{Store: memstore.New()}}
+	f := &fixture{T: t, store: &testlock.Watched{Store: memstore.New()}}
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	config.Log = quiet
 	f.recorder = contention.New(f.store, config)
@@ -51,6 +40,16 @@ func newFixture(t *testing.T, config contention.Config) *fixture {
 		f.recorder.Close()
 	})
 	return f
+}
+
+// looks returns how often the store was asked for a snapshot.
+func (f *fixture) looks() int {
+	for _, call := range f.store.Calls() {
+		if call == "snapshot" {
+			f.looked++
+		}
+	}
+	return f.looked
 }
 
 func plan(t testing.TB, id string) pathlock.Tree {
@@ -82,8 +81,7 @@ func (f *fixture) wait(ctx context.Context, path, note string, patience time.Dur
 	f.waiting.Go(func() {
 		lock, err := f.locker.Acquire(ctx, pathlock.Request{Tree: plan(f, "7"), Claims: x(path), Note: note, Wait: patience})
 		if err == nil {
-			err = lock.Release(ctx)
-			testerr.None(f, err)
+			testerr.None(f, lock.Release(ctx))
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/pathlock-go/pathlock/contention"
 	"github.com/pathlock-go/pathlock/election"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 )
 
 // in runs a test in virtual time.
@@ -37,31 +39,27 @@ func TestRecorder_remembersWaits(t *testing.T) {
 		f.waiting.Wait()
 
 		h := f.recorder.History()
-		want := []struct {
-			note, route string
-			mode        pathlock.Mode
-			lasted      time.Duration
-			outcome     string
-		}{
-			{"rename", "PATCH /suites/:id", pathlock.ModeX, 5 * time.Second, "granted"},
-			{"export", "GET /export", pathlock.ModeX, 3 * time.Second, "cancelled"},
-			{"delete", "DELETE /suites/:id", pathlock.ModeIX, 2 * time.Second, "timed-out"},
+		if h.Dropped != 0 || h.Capacity != 256 || !h.Since.Equal(began) {
+			f.Errorf("%+v", h)
 		}
-		if len(h.Waits) != len(want) || h.Dropped != 0 || h.Capacity != 256 || !h.Since.Equal(began) {
-			f.Fatalf("%+v, want %d waits since %v", h, len(want), began)
-		}
-		for i, w := range h.Waits {
-			if w.Note != want[i].note || w.Origin.Route != want[i].route || w.Mode != want[i].mode || w.Outcome != want[i].outcome ||
-				!w.Began.Equal(began) || w.Ended.Sub(w.Began) != want[i].lasted || w.Tree != plan(f, "7") || w.Path.String() != "/dir1" || w.Gate {
-				f.Errorf("wait %d is %+v, want %+v at /dir1", i, w, want[i])
-			}
+		var got []string
+		for _, w := range h.Waits {
+			got = append(got, fmt.Sprint(w.Note, " by ", w.Origin.Route, ": ", w.Outcome, " after ", w.Ended.Sub(w.Began), " for ", w.Mode, " ", w.Path, " in ", w.Tree))
 			b := w.Blocker
-			if b.Owner != f.locker.Scope(lock.Context()).Owner() || b.Note != "import" || b.Origin.Route != "POST /import" ||
-				b.Origin.Instance != "web-1" || b.Waiting || b.Mode != pathlock.ModeX || b.Since.IsZero() {
-				f.Errorf("in the way of wait %d was %+v", i, b)
+			if b.Owner != f.locker.Scope(lock.Context()).Owner() || b.Note != "import" || b.Origin != (pathlock.Origin{Route: "POST /import", Instance: "web-1"}) ||
+				b.Waiting || b.Mode != pathlock.ModeX || b.Since.IsZero() || w.Gate || !w.Began.Equal(began) {
+				f.Errorf("in the way of %+v was %+v", w, b)
 			}
 		}
-		if n := f.store.looks.Load(); n != 1 {
+		want := []string{
+			"rename by PATCH /suites/:id: granted after 5s for X /dir1 in testplan/7",
+			"export by GET /export: cancelled after 3s for X /dir1 in testplan/7",
+			"delete by DELETE /suites/:id: timed-out after 2s for IX /dir1 in testplan/7",
+		}
+		if !slices.Equal(got, want) {
+			f.Errorf("got %q, want %q", got, want)
+		}
+		if n := f.looks(); n != 1 {
 			f.Errorf("%d looks for three waits that began together, want 1", n)
 		}
 	})
@@ -75,8 +73,8 @@ func TestRecorder_leavesOutWaitsBelowTheThreshold(t *testing.T) {
 		f.release(lock)
 		f.waiting.Wait()
 		time.Sleep(time.Minute) // virtual
-		if h := f.recorder.History(); len(h.Waits) > 0 || f.store.looks.Load() > 0 {
-			f.Errorf("%d waits, %d looks; want none", len(h.Waits), f.store.looks.Load())
+		if h := f.recorder.History(); len(h.Waits) > 0 || f.looks() > 0 {
+			f.Errorf("%d waits, %d looks; want none", len(h.Waits), f.looks())
 		}
 	})
 }
@@ -137,11 +135,11 @@ func TestRecorder_looksAreFew(t *testing.T) {
 			}
 		}
 		time.Sleep(2 * time.Second) // virtual
-		if n := f.store.looks.Load(); n < 35 || n > 40 {
+		if n := f.looks(); n < 35 || n > 40 {
 			f.Errorf("%d looks in 2 seconds, want almost 40", n)
 		}
 		time.Sleep(10 * time.Minute) // virtual
-		if n := f.store.looks.Load(); n != 60 {
+		if n := f.looks(); n != 60 {
 			f.Errorf("%d looks, want one for each of 60 trees", n)
 		}
 		leave()
@@ -153,7 +151,7 @@ func TestRecorder_looksAreFew(t *testing.T) {
 // a grant counts.
 func TestRecorder_withoutASnapshot(t *testing.T) {
 	for name, prepare := range map[string]func(f *fixture){
-		"closed": func(f *fixture) { f.recorder.Close() }, "the store gives none": func(f *fixture) { f.store.fail = errors.New("no") },
+		"closed": func(f *fixture) { f.recorder.Close() }, "the store gives none": func(f *fixture) { f.store.Set(testlock.Failing(errors.New("no"), "snapshot")) },
 	} {
 		in(t, contention.Config{}, func(f *fixture) {
 			prepare(f)
@@ -167,7 +165,7 @@ func TestRecorder_withoutASnapshot(t *testing.T) {
 			if len(h) != 2 || !h[0].Blocker.IsZero() || h[0].Path.String() != "/a" || h[0].Mode != pathlock.ModeX || h[1].Blocker.Note != "import" {
 				f.Errorf("%s: %+v", name, h)
 			}
-			if name == "closed" && f.store.looks.Load() > 0 {
+			if name == "closed" && f.looks() > 0 {
 				f.Error("a closed recorder looks")
 			}
 		})
@@ -184,8 +182,8 @@ func TestRecorder_electionsAreNoStalls(t *testing.T) {
 		defer cancel()
 		testerr.Is(f, "a second leader", testerr.Of(e.Campaign(ctx, "b")), pathlock.ErrConflict)
 		testerr.None(f, leader.Resign(f.Context()))
-		if h := f.recorder.History(); len(h.Waits) > 0 || f.store.looks.Load() > 0 {
-			f.Errorf("%d looks, and the waits %+v", f.store.looks.Load(), h.Waits)
+		if h := f.recorder.History(); len(h.Waits) > 0 || f.looks() > 0 {
+			f.Errorf("%d looks, and the waits %+v", f.looks(), h.Waits)
 		}
 	})
 }
