@@ -99,6 +99,7 @@ func (k *Lock) handOut(ctx context.Context) (Token, error) {
 	switch {
 	case err == nil:
 		k.until.Store(new(sent.Add(got.Left)))
+		h.giveBackStrays(ctx, owner, k.lease, got.Grants)
 		return newToken(h.tree, owner), nil
 	case !errors.Is(err, ErrLost):
 		// The new owner may have got the hold, and nobody will ever have its token. The store has
@@ -106,6 +107,17 @@ func (k *Lock) handOut(ctx context.Context) (Token, error) {
 		l.retryRelease(unneeded{h.tree, owner, everything, h.scope, k.lease}, err)
 	}
 	return "", fmt.Errorf("pathlock: detach in %s: %w", h.tree, err)
+}
+
+// giveBackStrays releases what came along to an owner, but was never the scope's: grants of
+// requests that failed without an answer, and that the store has yet to take back from the scope.
+func (h *holding) giveBackStrays(ctx context.Context, to Owner, lease time.Duration, came []TransferredGrant) {
+	known := h.currentGrants()
+	for _, g := range came {
+		if !slices.ContainsFunc(known, func(k *grant) bool { return k.id == g.ID }) {
+			_ = h.scope.locker.releaseOrRetry(ctx, unneeded{h.tree, to, g.ID, h.scope, lease})
+		}
+	}
 }
 
 // beginDetaching reserves the holding while its only lock is being detached.
