@@ -533,18 +533,10 @@ func ExampleWithOrigin() {
 	fmt.Println(pathlock.OriginOf(ctx).Operation)
 
 	tree, _ := pathlock.NewTree("testplan", "plan-1")
-	lock, err := locker.Acquire(ctx, pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.S(pathlock.MustParsePath("/a"))}, Note: "nightly export"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	lock, _ := locker.Acquire(ctx, pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.S(pathlock.MustParsePath("/a"))}, Note: "nightly export"})
 	defer func() { _ = lock.Release(ctx) }()
 
-	snapshot, err := locker.Snapshot(ctx, tree)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	snapshot, _ := locker.Snapshot(ctx, tree)
 	holder := snapshot.Holders[0]
 	fmt.Println(holder.Note, "by", holder.Origin.Instance, "for", holder.Origin.RequestID)
 	// Output:
@@ -558,18 +550,10 @@ func ExampleSnapshot_InTheWay() {
 	ctx := context.Background()
 	tree, _ := pathlock.NewTree("testplan", "plan-1")
 	claim := pathlock.X(pathlock.MustParsePath("/a/b"))
-	lock, err := locker.Acquire(ctx, pathlock.Request{Tree: tree, Claims: []pathlock.Claim{claim}, Note: "edit /a/b"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	lock, _ := locker.Acquire(ctx, pathlock.Request{Tree: tree, Claims: []pathlock.Claim{claim}, Note: "edit /a/b"})
 	defer func() { _ = lock.Release(ctx) }()
 
-	snapshot, err := locker.Snapshot(ctx, tree)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	snapshot, _ := locker.Snapshot(ctx, tree)
 	for _, path := range []string{"/a", "/c"} {
 		wanted := pathlock.X(pathlock.MustParsePath(path))
 		for _, b := range snapshot.InTheWay("", false, []pathlock.Claim{wanted}) {
@@ -607,25 +591,13 @@ func ExampleLocker_Step() {
 
 func ExampleLocker_Serves() {
 	locker := pathlock.New(memstore.New())
-	tree, err := pathlock.NewTree("testplan", "plan-001")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	lock, err := locker.Acquire(context.Background(), pathlock.Request{Tree: tree, Gate: true, Note: "import"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+	lock, _ := locker.Acquire(context.Background(), pathlock.Request{Tree: tree, Gate: true, Note: "import"})
 	defer func() { _ = lock.Release(context.Background()) }()
 
 	_, done := locker.Step(lock.Context(), pathlock.Step{Kind: pathlock.StepHandler}) // as package middleware does
 	defer done(nil)
-	snapshot, err := locker.Snapshot(context.Background(), tree)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	snapshot, _ := locker.Snapshot(context.Background(), tree)
 	for _, h := range snapshot.Holders {
 		fmt.Println(h.Note, locker.Serves(h.Owner))
 	}
@@ -635,36 +607,26 @@ func ExampleLocker_Serves() {
 }
 
 // editing locks a directory for ten minutes and lets the hold outlive the lock.
-func editing(locker *pathlock.Locker) (pathlock.Tree, pathlock.Token, error) {
-	tree, err := pathlock.NewTree("testplan", "plan-001")
-	if err != nil {
-		return pathlock.Tree{}, "", err
-	}
-	lock, err := locker.Acquire(context.Background(), pathlock.Request{
+func editing(locker *pathlock.Locker) (pathlock.Tree, pathlock.Token) {
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+	lock, _ := locker.Acquire(context.Background(), pathlock.Request{
 		Tree:   tree,
 		Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))},
 		Lease:  10 * time.Minute,
 		Note:   "anna edits /dir1",
 	})
-	if err != nil {
-		return pathlock.Tree{}, "", err
-	}
-	token, err := lock.Detach(context.Background())
-	return tree, token, err
+	token, _ := lock.Detach(context.Background())
+	return tree, token
 }
 
 // Anna edits for ten minutes: no process has to live for as long, and whoever collides learns who
 // it is.
 func ExampleLock_Detach() {
 	locker := pathlock.New(memstore.New())
-	tree, token, err := editing(locker)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	tree, token := editing(locker)
 	fmt.Println("there is a token:", token != "")
 
-	_, err = locker.Acquire(context.Background(), pathlock.Request{
+	_, err := locker.Acquire(context.Background(), pathlock.Request{
 		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1/new"))}, Wait: pathlock.NoWait,
 	})
 	var conflict *pathlock.ConflictError
@@ -680,11 +642,7 @@ func ExampleLock_Detach() {
 func ExampleLocker_Attach() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New())
-	tree, token, err := editing(locker)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	tree, token := editing(locker)
 	hold, err := locker.Attach(ctx, token, pathlock.WithoutRenewal())
 	if err != nil {
 		fmt.Println(err)
@@ -707,11 +665,7 @@ func ExampleLocker_Attach() {
 func ExampleLocker_Refresh() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New())
-	_, token, err := editing(locker)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	_, token := editing(locker)
 	for _, d := range []time.Duration{time.Hour, time.Minute} {
 		until, err := locker.Refresh(ctx, token, d)
 		fmt.Println(time.Until(until).Round(time.Minute), err)
@@ -725,14 +679,10 @@ func ExampleLocker_Refresh() {
 func ExampleLocker_ReleaseToken() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New())
-	_, token, err := editing(locker)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	_, token := editing(locker)
 	fmt.Println(locker.ReleaseToken(ctx, token))
 
-	_, err = locker.Attach(ctx, token)
+	_, err := locker.Attach(ctx, token)
 	fmt.Println(errors.Is(err, pathlock.ErrLost), pathlock.FailureOf(err))
 	// Output:
 	// <nil>
@@ -741,11 +691,7 @@ func ExampleLocker_ReleaseToken() {
 
 // A token says which tree it is good for.
 func ExampleToken_Tree() {
-	_, token, err := editing(pathlock.New(memstore.New()))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	_, token := editing(pathlock.New(memstore.New()))
 	tree, err := token.Tree()
 	fmt.Println(tree, err)
 

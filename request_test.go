@@ -187,24 +187,16 @@ func ExampleDegrade() {
 		Log:   slog.New(slog.DiscardHandler),
 	})
 	locker := pathlock.New(store)
-	plan, err := pathlock.NewTree("testplan", "plan-001")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	lock, err := locker.Acquire(ctx, pathlock.Request{
+	plan, _ := pathlock.NewTree("testplan", "plan-001")
+	lock, _ := locker.Acquire(ctx, pathlock.Request{
 		Tree:     plan,
 		Claims:   []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))},
 		Asserted: true,
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	defer func() { _ = lock.Release(ctx) }()
 	fmt.Println("without the store:", lock.Degraded(), "fence:", lock.Fence())
 
-	_, err = locker.Mutex("nightly").Lock(ctx)
+	_, err := locker.Mutex("nightly").Lock(ctx)
 	fmt.Println("the mutex:", err)
 	// Output:
 	// without the store: true fence: 0
