@@ -33,9 +33,7 @@ func BenchmarkDeadlines(b *testing.B) {
 	near := testserver.Redis(b)
 	u, err := url.Parse(near)
 	testerr.Must(b, err)
-	proxy, err := testnet.StartProxy(b.Context(), u.Host, distance)
-	testerr.Must(b, err)
-	b.Cleanup(func() { _ = proxy.Close() })
+	proxy := testnet.StartProxy(b, u.Host, distance)
 	u.Host = proxy.Addr()
 	nearby, store := newStore(b, near), newStore(b, u.String())
 	var granted, failed, late, left, lost atomic.Int64

@@ -47,17 +47,14 @@ func TestTLS(t *testing.T) {
 			return "zks://"
 		},
 		"etcd": func(t *testing.T, addr string) string {
-			plain, err := testnet.FreeAddr(t.Context())
-			testerr.Must(t, err)
-			testetcd.Start(t, "--listen-client-urls", "http://"+plain+",https://"+addr, "--client-cert-auth",
+			testetcd.Start(t, "--listen-client-urls", "http://"+testnet.FreeAddr(t)+",https://"+addr, "--client-cert-auth",
 				"--trusted-ca-file", file("cert.pem"), "--cert-file", file("cert.pem"), "--key-file", file("key.pem"))
 			return "etcds://"
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			addr, err := testnet.FreeAddr(t.Context())
-			testerr.Must(t, err)
+			addr := testnet.FreeAddr(t)
 			addr = start(t, addr) + addr
 			ping := func(leftOut string) error {
 				options := url.Values{

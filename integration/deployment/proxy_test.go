@@ -31,9 +31,7 @@ func startProxy(t *testing.T, instance string) (addr string) {
 			testserver.Missing(t, "there is no nginx")
 		}
 	}
-	if addr, err = testnet.FreeAddr(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	addr = testnet.FreeAddr(t)
 	dir, site := t.TempDir(), deployed(t, "nginx.conf")
 	for _, change := range [][2]string{
 		{"listen 8080;", "listen " + addr + ";"},

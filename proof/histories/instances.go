@@ -80,21 +80,17 @@ type instance struct {
 // start starts an instance.
 func (b backend) start(t *testing.T, flags ...string) *instance {
 	t.Helper()
-	addr, err := testnet.FreeAddr(t.Context())
-	testerr.Must(t, err)
-	i := &instance{addr: addr}
+	i := &instance{addr: testnet.FreeAddr(t)}
 	urls := [2]string{b.db, b.locks}
 	for n, server := range [2]string{b.dbAddr, b.lock} {
 		if server == "" {
 			continue
 		}
-		proxy, err := testnet.StartProxy(t.Context(), server, 0)
-		testerr.Must(t, err)
-		t.Cleanup(func() { testerr.None(t, proxy.Close()) })
+		proxy := testnet.StartProxy(t, server, 0)
 		urls[n] = strings.Replace(urls[n], server, proxy.Addr(), 1)
 		i.proxies = append(i.proxies, proxy)
 	}
-	command := []string{b.program, "serve", "--addr", addr, "--db", urls[0], "--locks", urls[1], "--namespace", b.namespace}
+	command := []string{b.program, "serve", "--addr", i.addr, "--db", urls[0], "--locks", urls[1], "--namespace", b.namespace}
 	i.Program = testchild.NewProgram(t, t.TempDir(), append(append(command, "--wait=1s", "--lease="+lease.String(), "--db-connections=8"), flags...)...)
 	i.Start()
 	i.await(t)

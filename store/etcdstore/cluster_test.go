@@ -13,6 +13,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testetcd"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
+	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -110,7 +111,7 @@ func TestCluster_noMajority(t *testing.T) {
 func TestCompactionWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	server, client := newServer(t)
-	holder, line := newStore(t, client), newLine(t, server.Addr)
+	holder, line := newStore(t, client), testnet.StartProxy(t, server.Addr, 0)
 	waiting := newStore(t, connect(t, line.Addr(), server.Addr))
 	req := testlock.Ask(testlock.Tree(t), x("/a"))
 	testlock.Take(t, holder, req)

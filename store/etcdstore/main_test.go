@@ -63,15 +63,6 @@ func newServer(t testing.TB, args ...string) (*testetcd.Server, *clientv3.Client
 	return server, connect(t, server.Addr)
 }
 
-// newLine returns a proxy before a member.
-func newLine(t testing.TB, addr string) *testnet.Proxy {
-	t.Helper()
-	p, err := testnet.StartProxy(t.Context(), addr, 0)
-	testerr.Must(t, err)
-	t.Cleanup(func() { _ = p.Close() })
-	return p
-}
-
 func x(path string) pathlock.Claim { return testlock.X(path) }
 
 // isGuard reports whether a key is one of the few that stay for good.
@@ -91,10 +82,10 @@ func TestConformance(t *testing.T) {
 	server, client := newServer(t)
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, client) },
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
-			line := newLine(t, server.Addr)
+			line := testnet.StartProxy(t, server.Addr, 0)
 			return newStore(t, client), newStore(t, connect(t, line.Addr())), func() { _ = line.Close() }
 		}), storetest.Silence(func(t *testing.T) storetest.Silent {
-			line := newLine(t, server.Addr)
+			line := testnet.StartProxy(t, server.Addr, 0)
 			store := newStore(t, connect(t, line.Addr()), WithTimeout(time.Second))
 			t.Cleanup(line.Resume)
 			return storetest.Silent{Store: store, Timeout: time.Second, Stop: line.Pause, Resume: line.Resume, Other: newStore(t, client)}

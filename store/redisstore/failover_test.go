@@ -108,7 +108,7 @@ func TestFailover_hostOfPrimaryAndSentinelHangs(t *testing.T) {
 			renewed(t, store, held, false)
 			gaveBack(t, store, held)
 			rises(t, first, w.Granted())
-			if primary.Running() {
+			if primary.Runs() {
 				t.Fatal("the old primary runs: the test proves nothing")
 			}
 			testlock.Release(t, store, w.Acquisition)

@@ -163,9 +163,7 @@ func (d database) behind(t testing.TB) (database, *testnet.Proxy) {
 		upstream = cfg.Addr
 		through = func(addr string) string { cfg.Addr = addr; return "mysql://" + cfg.FormatDSN() }
 	}
-	proxy, err := testnet.StartProxy(t.Context(), upstream, 0)
-	testerr.Must(t, err)
-	t.Cleanup(func() { _ = proxy.Close() })
+	proxy := testnet.StartProxy(t, upstream, 0)
 	return database{d.name, through(proxy.Addr()), d.dialect}, proxy
 }
 

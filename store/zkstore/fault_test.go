@@ -11,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
+	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/internal/test/testzk"
 )
@@ -80,8 +81,8 @@ func TestDigest(t *testing.T) {
 		t.Cleanup(func() { _ = s.Close(context.WithoutCancel(t.Context())) })
 		return s.(*store)
 	}
-	addr, proxy := behind(t, server.Addr)
-	s := open("ann:sesame@", addr)
+	proxy := testnet.StartProxy(t, server.Addr, 0)
+	s := open("ann:sesame@", proxy.Addr())
 	held := testlock.Ask(testlock.Tree(t), x("/n"))
 	testlock.Take(t, s, held)
 	for _, stranger := range []string{"", "bob:sesame@", "ann:simsim@"} {
@@ -163,9 +164,9 @@ func TestWaiters_areNoHerd(t *testing.T) {
 	const turns = 20
 	cost := func(n int) int {
 		server := testzk.Start(t)
-		addr, proxy := behind(t, server.Addr)
+		proxy := testnet.StartProxy(t, server.Addr, 0)
 		// The holder is another process than the waiters, so that these are woken by watches alone.
-		holder, waiters := newStore(t, server.Addr), newStore(t, addr)
+		holder, waiters := newStore(t, server.Addr), newStore(t, proxy.Addr())
 		held := testlock.Ask(testlock.Tree(t), x("/n"))
 		testlock.Take(t, holder, held)
 		crowd := make([]*testlock.Waiting, n)

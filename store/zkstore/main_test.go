@@ -36,11 +36,11 @@ func TestConformance(t *testing.T) {
 	first, _, _ := strings.Cut(servers, ",")
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, servers) },
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
-			addr, proxy := behind(t, first)
-			return newStore(t, servers), newStore(t, addr), func() { _ = proxy.Close() }
+			proxy := testnet.StartProxy(t, first, 0)
+			return newStore(t, servers), newStore(t, proxy.Addr()), func() { _ = proxy.Close() }
 		}), storetest.Silence(func(t *testing.T) storetest.Silent {
-			addr, proxy := behind(t, first)
-			store := newStore(t, addr, WithTimeout(time.Second))
+			proxy := testnet.StartProxy(t, first, 0)
+			store := newStore(t, proxy.Addr(), WithTimeout(time.Second))
 			t.Cleanup(proxy.Resume)
 			return storetest.Silent{Store: store, Timeout: time.Second, Stop: proxy.Pause, Resume: proxy.Resume, Other: newStore(t, servers)}
 		}))
@@ -49,15 +49,6 @@ func TestConformance(t *testing.T) {
 func TestProcesses(t *testing.T) {
 	server := testzk.Start(t)
 	testprocesses.Run(t, func(t *testing.T) (string, pathlock.Store) { return "zk://" + server.Addr, newStore(t, server.Addr) })
-}
-
-// behind returns a proxy before a server.
-func behind(t testing.TB, server string) (string, *testnet.Proxy) {
-	t.Helper()
-	proxy, err := testnet.StartProxy(t.Context(), server, 0)
-	testerr.Must(t, err)
-	t.Cleanup(func() { _ = proxy.Close() })
-	return proxy.Addr(), proxy
 }
 
 // newStore returns a store on some servers that is closed at the end of the test.

@@ -64,8 +64,7 @@ func Remove() {
 // returns the address, a host and port.
 func Serve(t testing.TB, path string, args ...string) (addr string) {
 	t.Helper()
-	addr, err := testnet.FreeAddr(t.Context())
-	testerr.Must(t, err)
+	addr = testnet.FreeAddr(t)
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), path, append(args, "--addr", addr)...)
 	cmd.Dir = t.TempDir()
 	Run(t, cmd, addr)

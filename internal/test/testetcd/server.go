@@ -39,13 +39,13 @@ func StartCluster(t testing.TB, n int, args ...string) Cluster {
 	t.Helper()
 	peers, all := make([]string, n), make([]string, n)
 	for i := range peers {
-		peers[i] = "http://" + freeAddr(t)
+		peers[i] = "http://" + testnet.FreeAddr(t)
 		all[i] = "m" + strconv.Itoa(i) + "=" + peers[i]
 	}
 	initial := strings.Join(all, ",")
 	members := make(Cluster, n)
 	for i, peer := range peers {
-		m := &Server{Addr: freeAddr(t), t: t, metrics: "http://" + freeAddr(t)}
+		m := &Server{Addr: testnet.FreeAddr(t), t: t, metrics: "http://" + testnet.FreeAddr(t)}
 		client, dir := "http://"+m.Addr, t.TempDir()
 		m.Program = testchild.NewProgram(t, dir, append([]string{
 			executable(t), "--name", "m" + strconv.Itoa(i), "--data-dir", dir + "/data", "--log-level", "info", "--unsafe-no-fsync",
@@ -57,14 +57,6 @@ func StartCluster(t testing.TB, n int, args ...string) Cluster {
 	}
 	members.Start()
 	return members
-}
-
-// freeAddr returns an address of the member's own.
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	addr, err := testnet.FreeAddr(t.Context())
-	testerr.Must(t, err)
-	return addr
 }
 
 // Start starts all members that do not run, and returns when they answer.

@@ -18,8 +18,7 @@ func Cut(t *testing.T, server string, open func(addr string) pathlock.Store, oth
 		t.Run(fmt.Sprintf("answers=%v", answers), func(t *testing.T) {
 			t.Parallel()
 			for n := 1; ; n++ {
-				proxy, err := testnet.StartProxy(t.Context(), server, 0)
-				testerr.Must(t, err)
+				proxy := testnet.StartProxy(t, server, 0)
 				s := open(proxy.Addr())
 				proxy.CutAt(n, answers)
 				story(t, s, other)

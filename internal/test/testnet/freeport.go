@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"testing"
 )
 
 // Ports are chosen below those that systems give to outgoing connections: one of these could take
@@ -30,10 +31,19 @@ var reserved struct {
 // other call returns it, in this process or in another one of the same user, while this one runs:
 // tests of several packages run at once, and another process could choose the port between the
 // choice and the start of its server.
-func FreeAddr(ctx context.Context) (string, error) {
+func FreeAddr(t testing.TB) string {
+	t.Helper()
+	addr, err := freeAddr(t.Context())
+	if err != nil {
+		t.Fatalf("testnet: %v", err)
+	}
+	return addr
+}
+
+func freeAddr(ctx context.Context) (string, error) {
 	dir := filepath.Join(os.TempDir(), "pathlock-ports-"+strconv.Itoa(os.Getuid()))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("testnet: %w", err)
+		return "", err
 	}
 	var failed error
 	for range portTries {
@@ -54,17 +64,14 @@ func FreeAddr(ctx context.Context) (string, error) {
 		reserved.mu.Unlock()
 		return addr, listener.Close()
 	}
-	return "", fmt.Errorf("testnet: no free port between %d and %d: %w", firstPort, lastPort, failed)
+	return "", fmt.Errorf("no free port between %d and %d: %w", firstPort, lastPort, failed)
 }
 
 // FreePort returns the port of such an address.
-func FreePort(ctx context.Context) (string, error) {
-	addr, err := FreeAddr(ctx)
-	if err != nil {
-		return "", err
-	}
-	_, port, err := net.SplitHostPort(addr)
-	return port, err
+func FreePort(t testing.TB) string {
+	t.Helper()
+	_, port, _ := net.SplitHostPort(FreeAddr(t))
+	return port
 }
 
 // reserve locks a file, unless another process has it locked, or this one.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"testing"
 	"time"
 )
 
@@ -42,18 +43,23 @@ type Proxy struct {
 }
 
 // StartProxy listens on a free port of the loopback interface and passes on what comes to upstream,
-// a host and port, and back, each after the delay. [Proxy.Close] ends it.
-func StartProxy(ctx context.Context, upstream string, delay time.Duration) (*Proxy, error) {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+// a host and port, and back, each after the delay, until the end of the test or [Proxy.Close].
+func StartProxy(t testing.TB, upstream string, delay time.Duration) *Proxy {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("starting a proxy: %w", err)
+		t.Fatalf("starting a proxy: %v", err)
 	}
 	p := &Proxy{listener: listener, upstream: upstream, delay: delay, passing: make(chan struct{}), severed: make(chan struct{})}
 	close(p.passing)
-	p.stop, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	p.stop, p.cancel = context.WithCancel(context.Background())
 	p.running.Go(p.accept)
-	return p, nil
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
 }
 
 // Addr is where the proxy listens: host and port.

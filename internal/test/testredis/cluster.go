@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -28,10 +29,11 @@ func StartCluster(t testing.TB, program Program, args ...string) *Cluster {
 	const primaries = 3
 	c := &Cluster{t: t}
 	for range 2 * primaries {
-		_, busPort, _ := strings.Cut(freeAddr(t), ":")
-		s := newServer(t, program, append([]string{"--cluster-enabled", "yes", "--cluster-port", busPort,
+		bus := testnet.FreePort(t)
+		s := newServer(t, program, append([]string{"--cluster-enabled", "yes", "--cluster-port", bus,
 			"--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0",
 			"--cluster-require-full-coverage", "no", "--repl-ping-replica-period", "1"}, args...)...)
+		s.bus = bus
 		s.Start()
 		c.Nodes = append(c.Nodes, s)
 	}
@@ -41,7 +43,7 @@ func StartCluster(t testing.TB, program Program, args ...string) *Cluster {
 	}
 	first := c.Nodes[0]
 	for _, s := range c.Nodes[1:] {
-		s.Do("CLUSTER", "MEET", first.host(), first.port(), first.busPort())
+		s.Do("CLUSTER", "MEET", first.host(), first.port(), first.bus)
 	}
 	c.await("every node knows every node", func(nodes []node) bool {
 		return len(nodes) == len(c.Nodes) && !slices.ContainsFunc(nodes, func(n node) bool { return n.is("handshake") })
@@ -61,10 +63,6 @@ func StartCluster(t testing.TB, program Program, args ...string) *Cluster {
 		})
 	}
 	return c
-}
-
-func (s *Server) busPort() string {
-	return s.command[slices.Index(s.command, "--cluster-port")+1]
 }
 
 // node is a line of CLUSTER NODES.
@@ -133,7 +131,7 @@ func (c *Cluster) slot(key string) int {
 
 // running returns the nodes that can answer.
 func (c *Cluster) running() []*Server {
-	return slices.DeleteFunc(slices.Clone(c.Nodes), func(s *Server) bool { return !s.Running() })
+	return slices.DeleteFunc(slices.Clone(c.Nodes), func(s *Server) bool { return !s.Runs() })
 }
 
 // Primary returns the node that serves a key, by the node's own account; of several that say so,

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testchild"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -48,7 +50,7 @@ func StartSentinel(t testing.TB, program Program) *Sentinel {
 func startSentinel(t testing.TB, program Program, primary *Server) *Server {
 	t.Helper()
 	dir := t.TempDir()
-	sentinel := &Server{Addr: freeAddr(t), t: t, ready: readySentinel}
+	sentinel := &Server{Addr: testnet.FreeAddr(t), t: t}
 	config := []string{
 		"port " + sentinel.port(),
 		"bind 127.0.0.1",
@@ -59,8 +61,7 @@ func startSentinel(t testing.TB, program Program, primary *Server) *Server {
 	}
 	file := filepath.Join(dir, "sentinel.conf")
 	testerr.Must(t, os.WriteFile(file, []byte(strings.Join(config, "\n")+"\n"), 0o600))
-	sentinel.command = []string{lookup(t, program), file, "--sentinel"}
-	t.Cleanup(sentinel.cleanUp)
+	sentinel.Program = testchild.NewProgram(t, dir, lookup(t, program), file, "--sentinel")
 	sentinel.Start()
 	// They tell each other of themselves, and ask the servers, more often than every two and ten
 	// seconds. In a failover they ask every second, and choose no replica that has not answered for
@@ -101,7 +102,7 @@ func (s *Sentinel) Primary() *Server {
 			addr = at
 		}
 		i := slices.IndexFunc(s.Nodes, func(n *Server) bool { return n.Addr == addr })
-		if i < 0 || !s.Nodes[i].Running() || s.Nodes[i].Info("replication", "role") != "master" {
+		if i < 0 || !s.Nodes[i].Runs() || s.Nodes[i].Info("replication", "role") != "master" {
 			return false
 		}
 		primary = s.Nodes[i]

@@ -1,15 +1,17 @@
 package testredis
 
 import (
+	"bufio"
 	"context"
 	"net"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/pathlock-go/pathlock/internal/test/testchild"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -24,24 +26,14 @@ const (
 	Valkey Program = "valkey-server"
 )
 
-// ready is what a server writes to its log when it answers; a sentinel says what it watches.
-const (
-	ready         = "eady to accept connections"
-	readySentinel = "+monitor"
-)
-
 // Server is one server process.
 type Server struct {
+	*testchild.Program
 	// Addr is where it listens, host:port.
 	Addr string
 
-	t       testing.TB
-	command []string
-	ready   string
-	process *exec.Cmd
-	paused  bool
-	log     *testserver.Log
-	ended   chan struct{} // closed when the log is read to its end
+	t   testing.TB
+	bus string // the port of a node's bus, if it is one of a cluster
 }
 
 // Start starts a single server. Further arguments are as on its command line.
@@ -55,11 +47,10 @@ func Start(t testing.TB, program Program, args ...string) *Server {
 // newServer prepares a server with a port of its own and without persistence.
 func newServer(t testing.TB, program Program, args ...string) *Server {
 	t.Helper()
-	s := &Server{Addr: freeAddr(t), t: t, ready: ready}
-	args = append([]string{"--port", s.port(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-		"--repl-diskless-sync-delay", "0", "--enable-debug-command", "local", "--dir", t.TempDir()}, args...)
-	s.command = append([]string{lookup(t, program)}, args...)
-	t.Cleanup(s.cleanUp)
+	s, dir := &Server{Addr: testnet.FreeAddr(t), t: t}, t.TempDir()
+	command := []string{lookup(t, program), "--port", s.port(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+		"--repl-diskless-sync-delay", "0", "--enable-debug-command", "local", "--dir", dir}
+	s.Program = testchild.NewProgram(t, dir, append(command, args...)...)
 	return s
 }
 
@@ -74,14 +65,6 @@ func lookup(t testing.TB, program Program) string {
 	return path
 }
 
-// freeAddr returns an address of the server's own.
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	addr, err := testnet.FreeAddr(t.Context())
-	testerr.Must(t, err)
-	return addr
-}
-
 func (s *Server) host() string { host, _, _ := net.SplitHostPort(s.Addr); return host }
 func (s *Server) port() string { _, port, _ := net.SplitHostPort(s.Addr); return port }
 
@@ -89,66 +72,21 @@ func (s *Server) port() string { _, port, _ := net.SplitHostPort(s.Addr); return
 // answers.
 func (s *Server) Start() {
 	s.t.Helper()
-	s.process = exec.CommandContext(context.Background(), s.command[0], s.command[1:]...) // until it is killed
-	output, err := s.process.StdoutPipe()
-	testerr.Must(s.t, err)
-	if err := s.process.Start(); err != nil {
-		s.t.Fatalf("starting %s: %v", s.command[0], err)
-	}
-	started, ended := make(chan struct{}), make(chan struct{})
-	s.log, s.ended = &testserver.Log{}, ended
-	go func() {
-		defer close(ended)
-		s.log.Read(output, s.ready, started)
-	}()
-	select {
-	case <-started:
-	case <-ended:
-		s.t.Fatalf("%v ended before it was ready:\n%s", s.command, s.log)
-	}
+	s.Program.Start()
+	testserver.Await(s.t, s.Addr+" answers", s.serves)
 }
 
-// Kill ends the server as a crash does: nothing is said to anybody.
-func (s *Server) Kill() {
-	if s.process == nil {
-		return
+// serves reports whether the server has loaded what it keeps, and answers.
+func (s *Server) serves() bool {
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.WithoutCancel(s.t.Context()), "tcp", s.Addr)
+	if err != nil {
+		return false
 	}
-	s.signal(syscall.SIGKILL)
-	s.paused = false
-	<-s.ended
-	_ = s.process.Wait() // it was ended by a signal: that is the error
-	s.process = nil
-}
-
-// Pause stops the process from running (SIGSTOP): it keeps its connections and answers nothing
-// until Resume.
-func (s *Server) Pause() {
-	s.signal(syscall.SIGSTOP)
-	s.paused = true
-}
-
-// Resume lets a paused process run on; it does nothing if it was not paused.
-func (s *Server) Resume() {
-	if s.paused {
-		s.signal(syscall.SIGCONT)
-		s.paused = false
-	}
-}
-
-// Running reports whether the server can answer.
-func (s *Server) Running() bool { return s.process != nil && !s.paused }
-
-func (s *Server) signal(sig syscall.Signal) {
-	if err := s.process.Process.Signal(sig); err != nil {
-		s.t.Errorf("signalling %s: %v", s.command[0], err)
-	}
-}
-
-func (s *Server) cleanUp() {
-	s.Kill()
-	if s.t.Failed() && s.log != nil {
-		s.t.Logf("the log of %s on %s ends with\n%s", s.command[0], s.Addr, s.log)
-	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(time.Second))
+	_, _ = conn.Write([]byte("PING\r\n"))
+	answer, _ := bufio.NewReader(conn).ReadString('\n')
+	return strings.HasPrefix(answer, "+PONG") || strings.HasPrefix(answer, "-NOAUTH")
 }
 
 // Try sends a command on a connection of its own, more than once if need be: sentinels, for one,

@@ -28,7 +28,7 @@ func StartEnsemble(t testing.TB, config ...string) *Ensemble {
 	e := &Ensemble{t: t}
 	peers := append([]string(nil), config...)
 	for i := range size {
-		peers = append(peers, fmt.Sprintf("server.%d=127.0.0.1:%s:%s", i+1, freePort(t), freePort(t)))
+		peers = append(peers, fmt.Sprintf("server.%d=127.0.0.1:%s:%s", i+1, testnet.FreePort(t), testnet.FreePort(t)))
 	}
 	for i := range size {
 		s := newServer(t, "org.apache.zookeeper.server.quorum.QuorumPeerMain", peers)
@@ -42,13 +42,6 @@ func StartEnsemble(t testing.TB, config ...string) *Ensemble {
 		testserver.Await(t, s.Addr+" serves", func() bool { return s.Mode() != "" })
 	}
 	return e
-}
-
-func freePort(t testing.TB) string {
-	t.Helper()
-	port, err := testnet.FreePort(t.Context())
-	testerr.Must(t, err)
-	return port
 }
 
 // Hosts returns the addresses of all servers, separated by commas.

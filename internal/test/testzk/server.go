@@ -52,8 +52,7 @@ func newServer(t testing.TB, class string, config []string) *Server {
 	if lacking := Lacking(); lacking != "" {
 		testserver.Missing(t, lacking)
 	}
-	addr, err := testnet.FreeAddr(t.Context())
-	testerr.Must(t, err)
+	addr := testnet.FreeAddr(t)
 	host, port, err := net.SplitHostPort(addr)
 	testerr.Must(t, err)
 	s := &Server{Addr: addr, t: t, dir: t.TempDir()}

@@ -34,8 +34,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 	server := testserver.MySQLServer{DSN: testserver.MySQL(t)}
 	cfg, err := mysqldriver.ParseDSN(strings.TrimPrefix(testdb.MySQL(t, server), "mysql://"))
 	testerr.Must(t, err)
-	proxy, err := testnet.StartProxy(t.Context(), cfg.Addr, 0)
-	testerr.Must(t, err)
+	proxy := testnet.StartProxy(t, cfg.Addr, 0)
 	cfg.Addr = proxy.Addr()
 	api := apitest.Start(t, instance.Config{DB: "mysql://" + cfg.FormatDSN(), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "unavailable")

@@ -87,9 +87,7 @@ func TestReadyz_fullDatabaseIsNamed(t *testing.T) {
 // Balancers wait for a second. A lock store that hangs takes no reads away.
 func TestReadyz_ReadsGoOnWhereTheLockStoreHangs(t *testing.T) {
 	server := testredis.Start(t, testredis.Redis)
-	proxy, err := testnet.StartProxy(t.Context(), server.Addr, 0)
-	testerr.Must(t, err)
-	defer func() { _ = proxy.Close() }()
+	proxy := testnet.StartProxy(t, server.Addr, 0)
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "redis://" + proxy.Addr() + "/0", Assert: true})
 	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, nil)
 	proxy.Pause()

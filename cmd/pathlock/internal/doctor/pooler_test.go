@@ -59,8 +59,7 @@ func bouncer(t *testing.T, server, mode string) string {
 	}
 	u, err := url.Parse(server)
 	testerr.Must(t, err)
-	port, err := testnet.FreePort(t.Context())
-	testerr.Must(t, err)
+	port := testnet.FreePort(t)
 	config := filepath.Join(t.TempDir(), "pgbouncer.ini")
 	testerr.Must(t, os.WriteFile(config, fmt.Appendf(nil, "[databases]\n* = host=%s port=%s user=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %s\nunix_socket_dir =\nauth_type = any\npool_mode = %s\n",
 		u.Hostname(), u.Port(), u.User.Username(), port, mode), 0o600))
