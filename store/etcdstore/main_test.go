@@ -17,15 +17,11 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testetcd"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
-	"github.com/pathlock-go/pathlock/internal/test/testprocesses"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
 func TestMain(m *testing.M) {
-	if testprocesses.Main(func(url string) (pathlock.Store, error) { return Open(url) }) {
-		return
-	}
 	if err := testserver.WaitTogether(); err != nil {
 		panic(err)
 	}
@@ -90,12 +86,6 @@ func TestConformance(t *testing.T) {
 			t.Cleanup(line.Resume)
 			return storetest.Silent{Store: store, Timeout: time.Second, Stop: line.Pause, Resume: line.Resume, Other: newStore(t, client)}
 		}))
-}
-
-func TestProcesses(t *testing.T) {
-	t.Parallel()
-	server, client := newServer(t)
-	testprocesses.Run(t, func(t *testing.T) (string, pathlock.Store) { return "etcd://" + server.Addr, newStore(t, client) })
 }
 
 // What nobody looks at ends, too.

@@ -17,7 +17,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
-	"github.com/pathlock-go/pathlock/internal/test/testprocesses"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
@@ -27,9 +26,6 @@ import (
 func x(path string) pathlock.Claim { return testlock.X(path) }
 
 func TestMain(m *testing.M) {
-	if testprocesses.Main(func(url string) (pathlock.Store, error) { return sqlopen.Open(url) }) {
-		return
-	}
 	// Some tests cut connections, of which the driver would tell.
 	if err := mysql.SetLogger(&mysql.NopLogger{}); err != nil {
 		panic(err)
@@ -185,13 +181,6 @@ func (d database) on(t testing.TB, db *sql.DB, opts ...sqlstore.Option) *sqlstor
 	testerr.Must(t, err)
 	t.Cleanup(func() { _ = s.Close(context.WithoutCancel(t.Context())) })
 	return s
-}
-
-func TestProcesses(t *testing.T) {
-	each(t, func(t *testing.T, d database) {
-		t.Parallel()
-		testprocesses.Run(t, func(t *testing.T) (string, pathlock.Store) { return d.url, d.store(t) })
-	})
 }
 
 // left requires that nobody holds or waits in a tree, and that it has no ticket. The store is one

@@ -14,16 +14,12 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
-	"github.com/pathlock-go/pathlock/internal/test/testprocesses"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/internal/test/testzk"
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
 func TestMain(m *testing.M) {
-	if testprocesses.Main(func(url string) (pathlock.Store, error) { return Open(url) }) {
-		return
-	}
 	if err := testserver.WaitTogether(); err != nil {
 		panic(err)
 	}
@@ -44,11 +40,6 @@ func TestConformance(t *testing.T) {
 			t.Cleanup(proxy.Resume)
 			return storetest.Silent{Store: store, Timeout: time.Second, Stop: proxy.Pause, Resume: proxy.Resume, Other: newStore(t, servers)}
 		}))
-}
-
-func TestProcesses(t *testing.T) {
-	server := testzk.Start(t)
-	testprocesses.Run(t, func(t *testing.T) (string, pathlock.Store) { return "zk://" + server.Addr, newStore(t, server.Addr) })
 }
 
 // newStore returns a store on some servers that is closed at the end of the test.
