@@ -9,7 +9,6 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
 	"github.com/pathlock-go/pathlock"
@@ -21,12 +20,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-func TestMain(m *testing.M) {
-	if err := testserver.WaitTogether(); err != nil {
-		panic(err)
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { testserver.Main(m) }
 
 // connect returns a client of some members that is closed at the end of the test.
 func connect(t testing.TB, addrs ...string) *clientv3.Client {

@@ -8,9 +8,12 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"github.com/pathlock-go/pathlock/store/quorum"
 )
+
+func TestMain(m *testing.M) { testserver.Main(m) }
 
 // generous is a time to answer that no member exceeds on a busy machine.
 const generous = 10 * time.Second

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
@@ -32,12 +31,7 @@ const (
 
 func x(path string) pathlock.Claim { return testlock.X(path) }
 
-func TestMain(m *testing.M) {
-	if err := testserver.WaitTogether(); err != nil {
-		panic(err)
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { testserver.Main(m) }
 
 // closeClient closes a client at the end of the test.
 func closeClient(t testing.TB, client *redis.Client) *redis.Client {

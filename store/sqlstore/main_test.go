@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
@@ -33,7 +32,7 @@ func TestMain(m *testing.M) {
 	if err := testserver.IdleTogether(); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	testserver.Main(m)
 }
 
 // database is an empty database of a test's own.

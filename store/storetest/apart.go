@@ -17,14 +17,7 @@ func apart() topic {
 			f.requireIs(h.tryRelease(), pathlock.ErrNotHeld)
 			f.actor("other").isRefused(x("/a"))
 		}},
-		{"it ends with its owner's lease, and does not prolong that", func(f *fixture) {
-			a := f.actor("editor")
-			a.leases(f.short, x("/a"))
-			a.takesApart(long, x("/b"))
-			f.actor("next").queuesFor(x("/a")).isGranted()
-			f.actor("other").takes(x("/b"))
-		}},
-		{"its own renewal prolongs it alone", func(f *fixture) {
+		{"its own renewal prolongs it alone, and no longer than its owner's lease", func(f *fixture) {
 			a := f.actor("editor")
 			a.leases(3*f.short, x("/a"))
 			h := a.takesApart(f.short, x("/b"))

@@ -46,7 +46,6 @@
 //   - grants apart: a grant with a lease of its own.
 //   - snapshot: the ends of leases, notes of any text, and what Trees lists.
 //   - hostile text: ids and names that break carelessly built keys.
-//   - a locker on the store: what programs see, with renewals and holders that hang.
 //   - workload: counters that only the locks guard.
 //   - between two clients: who waits in one process is woken by what happens in another, if [Crash]
 //     says how to make two.

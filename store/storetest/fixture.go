@@ -36,13 +36,16 @@ func (s *suite) newFixture(t *testing.T, store pathlock.Store) *fixture {
 	return f
 }
 
-// newTree returns a tree that must be empty at the end of the test, when everything that its actors
-// hold has been released.
-func (f *fixture) newTree(id string) pathlock.Tree {
+// newTree returns a tree of the suite's namespace; see [fixture.tryTree].
+func (f *fixture) newTree(id string) pathlock.Tree { f.Helper(); return f.tryTree("storetest", id) }
+
+// tryTree returns the tree of any namespace and id. It must be empty at the end of the test, when
+// everything that its actors hold has been released.
+func (f *fixture) tryTree(namespace, id string) pathlock.Tree {
 	f.Helper()
-	tree, err := pathlock.NewTree("storetest", id)
+	tree, err := pathlock.NewTree(namespace, id)
 	if err != nil {
-		f.Fatalf("NewTree(%q): %v", id, err)
+		f.Fatalf("NewTree(%q, %q): %v", namespace, id, err)
 	}
 	f.Cleanup(func() { f.requireEmpty(tree) })
 	return tree

@@ -37,10 +37,14 @@ func givingUp() topic {
 			for tries := 0; tries < mostUnnamed && blocker.IsZero(); tries++ {
 				ctx, cancel := context.WithTimeout(f.ctx, f.short)
 				defer cancel()
-				err := a.queue(ctx, a.ask(x("/a"))).fails()
+				req, queued := a.ask(x("/a")), false
+				req.Wait, req.Waiting = long, func() { queued = true }
+				err := a.start(ctx, req).fails()
 				f.requireIs(err, context.DeadlineExceeded)
-				blocker = a.conflict(err).Blocker
 				f.noWaiters()
+				if queued { // or the time was up before the store had answered
+					blocker = a.conflict(err).Blocker
+				}
 			}
 			if blocker.Owner != holder.owner {
 				f.Errorf("blocked by %q, want the holder", blocker.Note)

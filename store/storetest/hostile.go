@@ -11,13 +11,14 @@ import (
 var hostileTexts = []string{
 	"{}", "}{", "{", "}", "{a}", "a}b{c", "{}{}", " ", "  a  ", ":", "a:b", "::", "*", "?", "[a-z]", "%", "_", `%00`, `%2F`, "/", "//",
 	`\`, `\n`, `"`, "'", "`", "$", "$(id)", "${a}", "|", "&", ";", "<>", "#", "~", "-", "--", "a b", "0", "-1", "nil", "false", "NaN",
-	"漢字", "é", "e\u0301", "ß", "İ", "\u200b", "\u202e", "\ufeff", "😀", "\U0010ffff", "A", "a", "a ", "w", "o", "f", "d",
+	".", "..", "a/b", "zookeeper", "漢字", "é", "e\u0301", "ß", "İ", "\u200b", "\u202e", "\ufeff", "😀", "\U0010ffff", "A", "a", "a ", "w", "o", "f", "d",
 }
 
 func hostile() topic {
 	return topic{"hostile text", []promise{
-		{"trees of hostile namespaces are trees like others, and no two meet", func(f *fixture) {
+		{"trees of hostile namespaces and ids are trees like others, and no two meet", func(f *fixture) {
 			f.manyTrees(func(text string) (string, string) { return text, f.tree.ID() })
+			f.manyTrees(func(text string) (string, string) { return f.tree.Namespace(), f.tree.ID() + text })
 		}},
 		{"namespace and id don't run into each other", func(f *fixture) {
 			salt := f.tree.ID()
@@ -67,17 +68,6 @@ func hostile() topic {
 			h.release()
 		}},
 	}}
-}
-
-// tryTree returns the tree of any namespace and id; it must be empty when the test ends.
-func (f *fixture) tryTree(namespace, id string) pathlock.Tree {
-	f.Helper()
-	tree, err := pathlock.NewTree(namespace, id)
-	if err != nil {
-		f.Fatalf("NewTree(%q, %q): %v", namespace, id, err)
-	}
-	f.Cleanup(func() { f.requireEmpty(tree) })
-	return tree
 }
 
 // manyTrees holds the root of one tree per hostile text, all at once, and looks at each of them.

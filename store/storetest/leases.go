@@ -8,11 +8,6 @@ import (
 
 func leases() topic {
 	return topic{"leases", []promise{
-		{"leases end, shared and exclusive ones, and a waiter is let in", func(f *fixture) {
-			f.actor("crashed reader").leases(f.short, s("/a"))
-			f.actor("crashed writer").leases(f.short, x("/b"))
-			f.actor("writer").queuesFor(x("/a"), x("/b")).isGranted()
-		}},
 		{"a lease that ended keeps nobody out, though nobody waited for it, and fences grow", func(f *fixture) {
 			crashed := f.actor("crashed writer").leases(f.short, x("/a"))
 			f.pass(f.short)
@@ -109,13 +104,6 @@ func leases() topic {
 			if gained := f.onlyHolder().Until.Sub(before); gained < long-5*time.Millisecond || gained > long+patience {
 				f.Errorf("a renewal for %v moved the end by %v", 2*long, gained)
 			}
-		}},
-		{"all grants of an owner share one lease: a longer one extends all", func(f *fixture) {
-			a := f.actor("holder")
-			a.leases(2*f.short, x("/a"))
-			a.takes(x("/b"))
-			f.pass(2 * f.short)
-			f.actor("other").isRefused(x("/a"))
 		}},
 		{"a shared holder crashes while another renews and then releases", func(f *fixture) {
 			f.actor("crashed reader").leases(f.short, s("/a"))

@@ -67,7 +67,6 @@ func topics() []topic {
 		apart(),
 		snapshots(),
 		hostile(),
-		lockers(),
 		workload(),
 	}
 }

@@ -6,17 +6,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-func TestMain(m *testing.M) {
-	if err := testserver.WaitTogether(); err != nil {
-		panic(err)
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // This is all that a store needs in order to be tested.
 func TestRun(t *testing.T) {

@@ -12,25 +12,28 @@ import (
 func workload() topic {
 	return topic{"workload", []promise{
 		{"many owners count on shared nodes: no writer meets another, no reader meets a writer", func(f *fixture) {
-			w := workbench{fixture: f, nodes: make([]register, len(registers))}
-			w.run(8, 2*time.Second)
+			const owners, rounds, budget = 8, 60, 2 * time.Second
+			var nodes [4]register
+			end := time.Now().Add(budget)
+			var all sync.WaitGroup
+			for i := range owners {
+				all.Go(func() {
+					for n := 0; n < rounds && (n == 0 || time.Now().Before(end)); n++ {
+						f.work(&nodes, i, n)
+					}
+				})
+			}
+			all.Wait()
 		}},
 	}}
 }
 
 // registers are the nodes. Sorted as strings they come in another order than by their components:
 // those who lock them one by one in that order may deadlock.
-var registers = []string{"/a-b/c", "/a/b", "/a b", "/a/c/d"}
+var registers = [...]string{"/a-b/c", "/a/b", "/a b", "/a/c/d"}
 
-// workbench is etcd's lock workload on several nodes: counters that nothing but the locks guards,
-// whose users notice when they are not alone.
-type workbench struct {
-	*fixture
-	nodes []register
-	ops   atomic.Int64
-}
-
-// register is what one node guards.
+// register is what one node guards: a counter that nothing but the locks guards, as in etcd's lock
+// workload, whose users notice when they are not alone.
 type register struct {
 	users atomic.Int32 // writers count as crowd, readers as one
 	count atomic.Int64
@@ -39,78 +42,50 @@ type register struct {
 // crowd is what a writer adds to the users of a register: more than all readers together.
 const crowd = 1000
 
-func (w *workbench) run(owners int, budget time.Duration) {
-	const rounds = 60
-	end := time.Now().Add(budget)
-	var all sync.WaitGroup
-	for i := range owners {
-		all.Go(func() {
-			for n := 0; n < rounds && time.Now().Before(end); n++ {
-				w.step(i, n)
-			}
-		})
-	}
-	all.Wait()
-	if w.ops.Load() == 0 {
-		w.Error("nothing was granted")
-	}
-	w.Logf("%d grants", w.ops.Load())
-}
-
-// step takes one or two nodes, reads or writes what they guard, and lets them go.
-func (w *workbench) step(worker, n int) {
-	first, second := (worker+n)%len(w.nodes), (worker*3+n*7)%len(w.nodes)
+// work takes one or two nodes, reads or writes what they guard, and lets them go.
+func (f *fixture) work(nodes *[len(registers)]register, worker, n int) {
+	first, second := (worker+n)%len(nodes), (worker*3+n*7)%len(nodes)
 	mode := pathlock.ModeX
 	if (worker+n)%3 == 0 {
 		mode = pathlock.ModeS
 	}
-	set := claims{claim(mode, registers[first])}
-	touched := []int{first}
+	set, touched := claims{claim(mode, registers[first])}, []int{first}
 	if second != first && n%2 == 0 {
-		set = append(set, claim(mode, registers[second]))
-		touched = append(touched, second)
+		set, touched = append(set, claim(mode, registers[second])), append(touched, second)
 	}
-	a := w.actor("worker")
+	a := f.actor("worker")
 	req := a.ask(set...)
 	req.Wait = long
-	if _, err := w.store.Acquire(w.ctx, req); err != nil {
-		w.Errorf("%v: %v", set, err)
+	if _, err := f.store.Acquire(f.ctx, req); err != nil {
+		f.Errorf("%v: %v", set, err)
 		return
 	}
-	w.ops.Add(1)
 	for _, i := range touched {
-		w.nodes[i].use(w.fixture, mode)
+		nodes[i].use(f, mode == pathlock.ModeX)
 	}
-	if err := w.store.Release(w.ctx, w.tree, a.owner, req.Grant); err != nil {
-		w.Errorf("%v: %v", set, err)
+	if err := f.store.Release(f.ctx, f.tree, a.owner, req.Grant); err != nil {
+		f.Errorf("%v: %v", set, err)
 	}
 }
 
 // use reads or writes the register and counts whom it meets.
-func (r *register) use(f *fixture, mode pathlock.Mode) {
-	weight := int32(1)
-	if mode == pathlock.ModeX {
+func (r *register) use(f *fixture, writes bool) {
+	weight, count := int32(1), r.count.Load()
+	if writes {
 		weight = crowd
+		count++
 	}
-	before := r.count.Load()
-	users := r.users.Add(weight)
-	if mode == pathlock.ModeX {
-		if users != crowd {
-			f.Errorf("a writer meets %d writers and %d readers", users/crowd-1, users%crowd)
-		}
-		r.count.Store(before + 1)
-	} else if users >= crowd {
-		f.Errorf("a reader meets a writer")
+	if users := r.users.Add(weight); users > weight && max(users, weight) >= crowd {
+		f.Errorf("there are %d writers and %d readers at once", users/crowd, users%crowd)
+	}
+	if writes {
+		r.count.Store(count)
 	}
 	for range 20 {
 		runtime.Gosched() // or else nobody comes in the meantime, on few processors
 	}
-	after := r.count.Load()
-	if mode == pathlock.ModeX {
-		before++
-	}
-	if after != before {
-		f.Errorf("the register changed from %d to %d under a lock", before, after)
+	if after := r.count.Load(); after != count {
+		f.Errorf("the register changed from %d to %d under a lock", count, after)
 	}
 	r.users.Add(-weight)
 }

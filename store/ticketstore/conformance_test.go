@@ -5,10 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/storetest"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A backend that writes a few tickets and hardly knows the time.
 func TestConformance(t *testing.T) {

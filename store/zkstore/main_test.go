@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
@@ -19,12 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-func TestMain(m *testing.M) {
-	if err := testserver.WaitTogether(); err != nil {
-		panic(err)
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { testserver.Main(m) }
 
 // TestConformance has clients on several servers, which may be behind the leader.
 func TestConformance(t *testing.T) {

@@ -3,6 +3,9 @@ package testserver
 import (
 	"flag"
 	"strconv"
+	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // waitTogether is how many parallel tests of a package run at a time where all of them wait, for
@@ -17,6 +20,15 @@ const (
 // asks for one at a time, or for more. It is for the TestMain of a package whose tests wait most of
 // the time.
 func WaitTogether() error { return together(waitTogether) }
+
+// Main runs the tests of a package as [WaitTogether] says, and fails if they leave goroutines
+// behind.
+func Main(m *testing.M) {
+	if err := WaitTogether(); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // IdleTogether is WaitTogether for tests that hardly use a core, such as those of leases.
 func IdleTogether() error { return together(idleTogether) }
