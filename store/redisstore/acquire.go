@@ -37,9 +37,10 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	}
 	defer s.calls.end()
 	defer r.end()
-	if err := s.calls.forget(ctx, r, s.left(r)); ctx.Err() != nil {
+	switch err := s.calls.forget(ctx, r, s.left(r)); {
+	case err != nil && ctx.Err() != nil:
 		return pathlock.Grant{}, interrupted(ctx, r.what)
-	} else if err != nil {
+	case err != nil:
 		return pathlock.Grant{}, unavailable(r.what, err)
 	}
 	if req.Wait <= 0 {
@@ -90,6 +91,9 @@ type request struct {
 	// how often its script was called.
 	sent  counted
 	asked atomic.Int32
+	// repeated is set if an earlier call's try may still be on its way, and is not being taken back
+	// any more.
+	repeated bool
 	// args is what the acquire script gets of the request besides the set.
 	args struct{ lease, left, channel, ref, origin, held, apart string }
 	// inTheWay is the number of the claim that was last in the way.

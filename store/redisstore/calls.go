@@ -115,6 +115,9 @@ func doFor[T any](
 ) (T, error) {
 	var none T
 	if ctx.Err() != nil {
+		if r != nil && r.repeated {
+			c.takeBack(r, ctx.Err)
+		}
 		return none, interrupted(ctx, what)
 	}
 	if err := c.begin(); err != nil {

@@ -31,6 +31,8 @@ type takeBack struct {
 	// lost is set if the request may still be on its way: it was not answered, or was sent more
 	// than once.
 	lost bool
+	// settled is set when nothing can come of the request any more.
+	settled bool
 	// stop is cancelled when the request is made again, and ended is closed at the end.
 	stopped context.Context
 	stop    context.CancelFunc
@@ -38,9 +40,9 @@ type takeBack struct {
 }
 
 // takeBack takes a request back in the background when its last command has ended, as outcome waits
-// for and reports. A request that was never sent is not taken back. So there are no more of them
-// than the connections could carry that there were when the server fell silent. It is called during
-// a command, so that wait waits for what begins here.
+// for and reports. A request that was never sent, by this call or an earlier one, is not taken
+// back. So there are no more of them than the connections could carry that there were when the
+// server fell silent. It is called during a command, so that wait waits for what begins here.
 func (c *caller) takeBack(r *request, outcome func() error) *takeBack {
 	if r == nil {
 		return nil
@@ -52,23 +54,22 @@ func (c *caller) takeBack(r *request, outcome func() error) *takeBack {
 	c.takeBacks[keyOf(r.Acquisition)] = t
 	c.mu.Unlock()
 	c.commands.Go(func() {
-		defer c.settled(t)
+		defer c.endTakeBack(t)
 		if earlier != nil {
 			earlier.stop()
 			<-earlier.ended
 			t.lost = earlier.lost
 		}
 		err := outcome()
-		t.lost = t.lost || !answered(err) || r.writes() > r.asked.Load()
-		if r.writes() > 0 || earlier != nil {
-			c.keepWithdrawing(t)
-		}
+		t.lost = t.lost || r.repeated || !answered(err) || r.writes() > r.asked.Load()
+		sent := r.writes() > 0 || r.repeated || earlier != nil
+		t.settled = !sent || c.keepWithdrawing(t)
 	})
 	return t
 }
 
-// settled forgets t.
-func (c *caller) settled(t *takeBack) {
+// endTakeBack forgets t.
+func (c *caller) endTakeBack(t *takeBack) {
 	t.stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,8 +80,9 @@ func (c *caller) settled(t *takeBack) {
 }
 
 // keepWithdrawing withdraws t's request until the server answers. After close, there is one more
-// try; the rest is left to the lease.
-func (c *caller) keepWithdrawing(t *takeBack) {
+// try; the rest is left to the lease. It reports whether nothing can come of the request any more,
+// which is not so where it is made again before that.
+func (c *caller) keepWithdrawing(t *takeBack) bool {
 	until := time.Now().Add(t.request.Lease + c.timeout)
 	var remember time.Duration
 	if t.lost {
@@ -94,7 +96,7 @@ func (c *caller) keepWithdrawing(t *takeBack) {
 		err := c.withdraw(ctx, keyOf(t.request.Acquisition), remember)
 		cancel()
 		if err == nil || last || answered(err) && !time.Now().Before(until) {
-			return
+			return true
 		}
 		timer := time.NewTimer(pauses.NextBackOff())
 		select {
@@ -104,6 +106,7 @@ func (c *caller) keepWithdrawing(t *takeBack) {
 		}
 		timer.Stop()
 	}
+	return false
 }
 
 // forget is for a request that is made again: from now on somebody waits for it. forget waits until
@@ -121,6 +124,7 @@ func (c *caller) forget(ctx context.Context, r *request, within time.Duration) e
 	defer timer.Stop()
 	select {
 	case <-t.ended:
+		r.repeated = r.repeated || !t.settled
 		return nil
 	case <-ctx.Done():
 	case <-timer.C:

@@ -203,11 +203,18 @@ func TestTakeBack_madeAgain(t *testing.T) {
 		again := d.ask("again", 0, io.EOF)
 		d.ask("another", 0, io.EOF)
 		d.during(time.Second)
-		testerr.Must(t, d.caller.forget(t.Context(), again, deafTimeout))
+		anew := &request{Acquisition: again.Acquisition}
+		testerr.Must(t, d.caller.forget(t.Context(), anew, deafTimeout))
 		for _, try := range d.during(time.Minute) {
 			if try.id != "another" {
 				t.Errorf("tried %v", try)
 			}
+		}
+		// It comes to no connection: what was sent before may still be on its way.
+		_, err := doFor(t.Context(), d.caller, operation{}, anew, deafTimeout, func(context.Context) (int, error) { return 0, io.EOF })
+		testerr.Is(t, "made again", err, io.EOF)
+		if tried := d.during(10 * time.Millisecond); len(tried) == 0 || tried[0].id != "again" || tried[0].remember == 0 {
+			t.Errorf("tried %v, want it taken back again", tried)
 		}
 		d.answers(nil)
 		d.during(time.Minute)
