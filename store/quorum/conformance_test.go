@@ -50,15 +50,11 @@ func TestConformanceOneDown(t *testing.T) {
 }
 
 // redisMembers returns a store on each of the servers, as one process has them.
-func redisMembers(t testing.TB, servers []*testredis.Server, network *testnet.Network) []pathlock.Store {
+func redisMembers(t testing.TB, servers []*testredis.Server, through func(*testredis.Server) (addr string)) []pathlock.Store {
 	t.Helper()
 	var members []pathlock.Store
 	for _, server := range servers {
-		options := &redis.Options{Addr: server.Addr, ContextTimeoutEnabled: true, DialTimeout: time.Second, DialerRetries: 1}
-		if network != nil {
-			options.Dialer = network.Dial
-		}
-		client := redis.NewClient(options)
+		client := redis.NewClient(&redis.Options{Addr: through(server), ContextTimeoutEnabled: true, DialTimeout: time.Second, DialerRetries: 1})
 		store := redisstore.New(client)
 		t.Cleanup(func() {
 			testerr.Is(t, "closing a member", store.Close(context.WithoutCancel(t.Context())), nil)
@@ -76,12 +72,18 @@ func TestConformanceRedis(t *testing.T) {
 		servers = append(servers, testredis.Start(t, testredis.Redis))
 	}
 	newStore := func(t *testing.T) pathlock.Store {
-		return newQuorum(t, redisMembers(t, servers, nil), quorum.WithTimeout(generous))
+		return newQuorum(t, redisMembers(t, servers, func(s *testredis.Server) string { return s.Addr }), quorum.WithTimeout(generous))
 	}
 	storetest.Run(t, newStore, storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
-		network := testnet.NewNetwork()
-		victim = newQuorum(t, redisMembers(t, servers, network), quorum.WithTimeout(timeout))
-		t.Cleanup(network.Heal)
-		return newStore(t), victim, network.Vanish
+		var proxies []*testnet.Proxy
+		victim = newQuorum(t, redisMembers(t, servers, func(s *testredis.Server) string {
+			proxies = append(proxies, testnet.StartProxy(t, s.Addr, 0))
+			return proxies[len(proxies)-1].Addr()
+		}), quorum.WithTimeout(timeout))
+		return newStore(t), victim, func() {
+			for _, p := range proxies {
+				_ = p.Close()
+			}
+		}
 	}), storetest.Leases(time.Second))
 }

@@ -2,7 +2,6 @@ package quorum_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -75,12 +74,7 @@ func TestClose(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), generous)
 	defer cancel()
 	testerr.Must(t, s.Close(ctx))
-	if err := w.Ends(); !errors.Is(err, pathlock.ErrClosed) {
-		t.Errorf("who waited is told %v, want ErrClosed", err)
-	}
-	if _, err := s.Acquire(t.Context(), held); !errors.Is(err, pathlock.ErrClosed) {
-		t.Errorf("Acquire on a closed store: %v, want ErrClosed", err)
-	}
+	testerr.Is(t, "the wait", w.Ends(), pathlock.ErrClosed)
 }
 
 // TestNewRefuses: an even number, and what is no independent store.

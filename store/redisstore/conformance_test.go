@@ -14,8 +14,8 @@ import (
 func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t) },
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
-			client, network := distant(t, true)
-			return newStore(t), client, network.Vanish
+			client, proxy := distant(t, plain)
+			return newStore(t), client, proxy.Pause
 		}), storetest.Silence(func(t *testing.T) storetest.Silent {
 			server := startServer(t)
 			stop := func() { server.Pause() }
@@ -47,6 +47,6 @@ func TestConformance_documentedUser(t *testing.T) {
 		}
 		d.everywhere(user...)
 		client := openStore(t, strings.Replace(d.url, "://", "://locks:password@", 1)).Client()
-		storetest.Run(t, func(t *testing.T) pathlock.Store { return closeStore(t, New(client)) })
+		storetest.Run(t, func(t *testing.T) pathlock.Store { return closeStore(t, New(client)) }, storetest.Leases(time.Second))
 	})
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
@@ -171,29 +173,6 @@ func rises(t testing.TB, earlier, later pathlock.Grant) {
 	}
 }
 
-// TestScriptsForgotten: servers forget scripts at any time.
-func TestScriptsForgotten(t *testing.T) {
-	forEach(t, []string{"single", "cluster"}, func(t *testing.T, d *deployment) {
-		ours, theirs, tree := d.open(t), d.open(t), testlock.Tree(t)
-		forget := func() { d.everywhere("SCRIPT", "FLUSH") }
-		held := testlock.Ask(tree, x("/a"))
-		forget()
-		first := testlock.Take(t, ours, held)
-		forget()
-		renewed(t, ours, held, false)
-		forget()
-		w := testlock.Queue(t, theirs, testlock.Ask(tree, x("/a")))
-		forget()
-		testlock.Release(t, ours, held)
-		rises(t, first, w.Granted())
-		forget()
-		testerr.Is(t, "second release", ours.Release(t.Context(), tree, held.Owner, held.Grant), pathlock.ErrNotHeld)
-		forget()
-		requireHeld(t, theirs, w.Acquisition)
-		testlock.Release(t, theirs, w.Acquisition)
-	})
-}
-
 // TestSubscriptions: a process subscribes on one connection, however many trees it waits in. When
 // that is lost, messages are lost with it, and the waiters ask again.
 func TestSubscriptions(t *testing.T) {
@@ -238,11 +217,11 @@ func TestHostVanishes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store, network := distant(t, tt.punctual, WithTimeout(timeout))
+			store, proxy := distant(t, func(o *redis.Options) { o.ContextTimeoutEnabled = tt.punctual }, WithTimeout(timeout))
 			if tt.connected {
 				visit(t, store, testlock.Tree(t))
 			}
-			network.Vanish()
+			proxy.Pause()
 			req := testlock.Ask(testlock.Tree(t), x("/a"))
 			for _, within := range []time.Duration{long, timeout / 2} {
 				ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -253,7 +232,7 @@ func TestHostVanishes(t *testing.T) {
 					t.Errorf("%v after %v, want ErrUnavailable within %v", err, took, timeout)
 				}
 			}
-			network.Heal()
+			proxy.Resume()
 			req = wait(testlock.Ask(req.Tree, x("/a")))
 			if err := persist(t, func() error { _, err := store.Acquire(t.Context(), req); return err }); err != nil {
 				t.Fatal(err)

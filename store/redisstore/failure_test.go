@@ -74,9 +74,9 @@ func TestMemoryFull(t *testing.T) {
 // whatever that is, within the time of a few commands.
 func TestCloseIsBounded(t *testing.T) {
 	const timeout = 200 * time.Millisecond
-	store, network := distant(t, true, WithTimeout(timeout))
+	store, proxy := distant(t, plain, WithTimeout(timeout))
 	visit(t, store, testlock.Tree(t))
-	network.Vanish()
+	proxy.Pause()
 	testerr.Is(t, "acquire", testerr.Of(store.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a")))), pathlock.ErrUnavailable)
 	began := time.Now()
 	for _, tt := range []struct {
@@ -92,7 +92,6 @@ func TestCloseIsBounded(t *testing.T) {
 	if took := time.Since(began); took > 6*timeout+patience/4 {
 		t.Errorf("closing took %v", took)
 	}
-	network.Heal()
 }
 
 // TestRing: a redis.Ring is refused by all calls.

@@ -33,19 +33,15 @@ func x(path string) pathlock.Claim { return testlock.X(path) }
 
 func TestMain(m *testing.M) { testserver.Main(m) }
 
-// closeClient closes a client at the end of the test.
-func closeClient(t testing.TB, client *redis.Client) *redis.Client {
-	t.Cleanup(func() {
-		testerr.Is(t, "closing the client", client.Close(), nil)
-	})
-	return client
-}
-
 // newStore returns a store with a client of its own for the shared Redis.
 func newStore(t testing.TB, opts ...Option) *store {
 	t.Helper()
-	store, _ := distant(t, true, opts...)
-	return store
+	options, err := redis.ParseURL(testserver.Redis(t))
+	testerr.Must(t, err)
+	options.ContextTimeoutEnabled = true
+	client := redis.NewClient(options)
+	t.Cleanup(func() { testerr.Is(t, "closing the client", client.Close(), nil) })
+	return closeStore(t, New(client, opts...))
 }
 
 // closeStore closes a store at the end of the test.
@@ -142,15 +138,21 @@ func requireHeld(t testing.TB, s *store, want ...pathlock.Acquisition) {
 	}
 }
 
-// distant returns a store whose network can vanish, by a client that heeds deadlines or not.
-// Everything else is as go-redis has it by default.
-func distant(t testing.TB, punctual bool, opts ...Option) (*store, *testnet.Network) {
+// distant returns a store that reaches the shared Redis through a proxy, by a client that heeds
+// deadlines. Everything else is as go-redis has it by default, or as changed.
+func distant(t testing.TB, change func(*redis.Options), opts ...Option) (*store, *testnet.Proxy) {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))
 	testerr.Must(t, err)
-	n := testnet.NewNetwork()
-	options.Dialer, options.ContextTimeoutEnabled = n.Dial, punctual
-	store := closeStore(t, New(closeClient(t, redis.NewClient(options)), opts...))
-	t.Cleanup(n.Heal)
-	return store, n
+	proxy := testnet.StartProxy(t, options.Addr, 0)
+	options.Dialer, options.ContextTimeoutEnabled = proxy.Dial, true
+	change(options)
+	client := redis.NewClient(options)
+	t.Cleanup(func() { testerr.Is(t, "closing the client", client.Close(), nil) })
+	store := closeStore(t, New(client, opts...))
+	t.Cleanup(proxy.Resume)
+	return store, proxy
 }
+
+// plain leaves the options of a client as they are.
+func plain(*redis.Options) {}

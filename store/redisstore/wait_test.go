@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"errors"
-	"sync"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -17,27 +16,13 @@ import (
 func TestHandOverCounts(t *testing.T) {
 	const waiters = 500
 	server := startServer(t)
-	stores := []*store{server.store(), server.store()}
-	tree := testlock.Tree(t)
-	first := testlock.Ask(tree, x("/a"))
-	testlock.Take(t, stores[0], first)
-	testlock.Release(t, stores[0], first) // the server knows the scripts from here on
-	testlock.Take(t, stores[0], first)
-
-	var served sync.WaitGroup
-	for i := range waiters {
-		w := testlock.Queue(t, stores[i%2], testlock.Ask(tree, x("/a")))
-		served.Go(func() {
-			if err := w.Ends(); err != nil {
-				t.Errorf("waiter %d: %v", i, err)
-				return
-			}
-			testlock.Release(t, stores[i%2], w.Acquisition)
-		})
-	}
+	first, second := server.store(), server.store()
+	known := testlock.Ask(testlock.Tree(t), x("/a"))
+	testlock.Take(t, first, known)
+	testlock.Release(t, first, known) // the server knows the scripts from here on
+	serve := testlock.Crowd(t, []pathlock.Store{first, second}, waiters)
 	queued := server.calls("evalsha")
-	testlock.Release(t, stores[0], first)
-	served.Wait()
+	serve(waiters)
 
 	if got := server.calls("publish"); got != waiters {
 		t.Errorf("%d messages, want one for each of %d waiters", got, waiters)
@@ -45,7 +30,6 @@ func TestHandOverCounts(t *testing.T) {
 	if got := server.calls("evalsha") - queued; got != waiters+1 {
 		t.Errorf("%d scripts from the first release to the last, want one for each of %d holders", got, waiters+1)
 	}
-	requireFree(t, stores[0], tree)
 }
 
 // TestLimits: what claims too much, or waits too many for, is refused, and leaves nothing.

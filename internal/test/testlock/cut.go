@@ -21,7 +21,7 @@ func Cut(t *testing.T, server string, open func(addr string) pathlock.Store, oth
 				proxy := testnet.StartProxy(t, server, 0)
 				s := open(proxy.Addr())
 				proxy.CutAt(n, answers)
-				story(t, s, other)
+				story(t, s, other, proxy)
 				testerr.Must(t, errors.Join(s.Close(t.Context()), proxy.Close()))
 				if !proxy.WasCut() {
 					if n < 20 {
@@ -38,7 +38,7 @@ func Cut(t *testing.T, server string, open func(addr string) pathlock.Store, oth
 }
 
 // story has every operation in it.
-func story(t *testing.T, s, other pathlock.Store) {
+func story(t *testing.T, s, other pathlock.Store, proxy *testnet.Proxy) {
 	t.Helper()
 	ctx, tree := t.Context(), Tree(t)
 	first, third := Ask(tree, X("/a")), Ask(tree, X("/b"))
@@ -60,6 +60,10 @@ func story(t *testing.T, s, other pathlock.Store) {
 	w.Owner = "d-" + w.Owner
 	Release(t, s, w.Acquisition)
 	testerr.Is(t, "force release", s.ForceRelease(ctx, tree, third.Owner), nil)
-	testerr.Is(t, "a release of what was taken away", s.Release(ctx, tree, third.Owner, third.Grant), pathlock.ErrNotHeld)
+	cut := proxy.WasCut()
+	// A store that has to send a release twice may take the first one to have been carried out.
+	if err := s.Release(ctx, tree, third.Owner, third.Grant); !errors.Is(err, pathlock.ErrNotHeld) && (err != nil || cut || !proxy.WasCut()) {
+		t.Errorf("a release of what was taken away: %v, want ErrNotHeld", err)
+	}
 	Holders(t, other, tree, 0)
 }

@@ -65,6 +65,17 @@ func StartProxy(t testing.TB, upstream string, delay time.Duration) *Proxy {
 // Addr is where the proxy listens: host and port.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
+// Dial connects to the proxy, whatever the address. While the proxy is paused nobody answers, as
+// where the packets of a host are dropped. It is a dialer of go-redis and of others.
+func (p *Proxy) Dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	select {
+	case <-p.resumed():
+		return new(net.Dialer).DialContext(ctx, network, p.Addr())
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // Pause has the proxy keep what comes until [Proxy.Resume], as if the server were stopped: it
 // accepts connections, and answers nothing. What a client has sent before it went away arrives
 // later all the same.

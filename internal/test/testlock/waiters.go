@@ -1,0 +1,50 @@
+package testlock
+
+import (
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
+)
+
+// Crowd has n requests wait for what somebody holds in the first of the stores, each in the next
+// store. serve lets in so many, one after the other.
+func Crowd(t testing.TB, stores []pathlock.Store, n int) (serve func(turns int)) {
+	t.Helper()
+	held, at := Ask(Tree(t), X("/a")), stores[0]
+	Take(t, at, held)
+	crowd := make([]*Waiting, n)
+	for i := range crowd {
+		crowd[i] = Queue(t, stores[i%len(stores)], Ask(held.Tree, X("/a")))
+	}
+	return func(turns int) {
+		t.Helper()
+		for i, w := range crowd[:turns] {
+			Release(t, at, held)
+			fence := w.Granted().Fence
+			if i > 0 && fence <= crowd[i-1].grant.Fence {
+				t.Errorf("the fence %d follows %d", fence, crowd[i-1].grant.Fence)
+			}
+			held, at = w.Acquisition, stores[i%len(stores)]
+		}
+		Release(t, at, held)
+	}
+}
+
+// Outlive requires that locks outlive a fault of the servers, with all waiters in their places, one
+// in each store. The fault returns what ends it.
+func Outlive(t testing.TB, stores []pathlock.Store, fault func() (heal func())) {
+	t.Helper()
+	kept := Ask(Tree(t), X("/kept"))
+	Take(t, stores[0], kept)
+	serve := Crowd(t, stores, len(stores))
+	heal := fault()
+	for _, s := range stores {
+		testserver.Await(t, "each client is served", func() bool { return s.Ping(t.Context()) == nil })
+	}
+	Keeps(t, stores[0], kept)
+	serve(len(stores))
+	heal()
+	Holders(t, stores[0], kept.Tree, 1)
+	Release(t, stores[0], kept)
+}
