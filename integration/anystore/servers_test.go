@@ -2,7 +2,6 @@ package anystore_test
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"path/filepath"
 	"strings"
@@ -27,7 +26,7 @@ var kinds = []anystore.Option{redisstore.Kind, sqlopen.Kind, zkstore.Kind, etcds
 var servers = map[string]func(t *testing.T) string{
 	"Redis":      func(t *testing.T) string { return testserver.Redis(t) },
 	"MySQL":      mysql,
-	"PostgreSQL": postgres,
+	"PostgreSQL": func(t *testing.T) string { return testserver.ScratchPostgres(t) },
 	"SQLite": func(t *testing.T) string {
 		// The transaction that needs a lock may be in the file that the locks' URL names.
 		path := filepath.Join(t.TempDir(), "app.db")
@@ -48,27 +47,7 @@ var servers = map[string]func(t *testing.T) string{
 // mysql returns the URL of an empty database.
 func mysql(t *testing.T) string {
 	t.Helper()
-	server := testserver.MySQL(t)
-	name := scratch(t, "mysql", server)
-	slash := strings.LastIndexByte(server, '/')
-	return "mysql://" + server[:slash+1] + name + server[slash+1:]
-}
-
-// postgres returns the URL of an empty database.
-func postgres(t *testing.T) string {
-	t.Helper()
-	server := testserver.Postgres(t)
-	return server[:strings.LastIndexByte(server, '/')+1] + scratch(t, "pgx", server)
-}
-
-// scratch creates a database on a server until the end of the test, and returns its name.
-func scratch(t *testing.T, driver, server string) string {
-	t.Helper()
-	name := "pathlock_any_" + strings.ToLower(rand.Text()[:10])
-	admin := administer(t, driver, server)
-	admin("CREATE DATABASE " + name)
-	t.Cleanup(func() { admin("DROP DATABASE " + name) })
-	return name
+	return "mysql://" + testserver.MySQLServer{DSN: testserver.MySQL(t)}.Scratch(t)
 }
 
 // administer returns a function that runs statements on a server, even while the test is cleaned

@@ -2,7 +2,7 @@ package anystore_test
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -12,64 +12,44 @@ import (
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
-// Two processes that have nothing in common but a URL exclude each other. Nobody has to create
-// anything first, and both may be the first.
+// Processes that have nothing in common but a URL exclude each other, and agree on the id of their
+// store, also those that begin at once, those that come when all others have ended, and those that
+// spell the URL otherwise. Nobody has to create anything first. No listing shows where the id is.
 func TestOpen_processesMeetByTheirURL(t *testing.T) {
+	seen := make(map[string]string)
 	for name, url := range servers {
 		t.Run(name, func(t *testing.T) {
 			url := url(t)
-			var mutexes [3]*pathlock.Mutex
+			var lockers [3]*pathlock.Locker
+			var ids [3]string
 			var group sync.WaitGroup
-			for i := range mutexes {
-				store := open(t, url)
-				mutexes[i] = pathlock.New(store).Mutex(t.Name())
-				group.Go(func() {
-					testerr.None(t, store.Ping(t.Context()))
-				})
-			}
-			group.Wait()
-			for i := range mutexes {
-				lock, err := mutexes[i].TryLock(t.Context())
-				testerr.Must(t, err)
-				for j := range mutexes {
-					if _, err := mutexes[j].TryLock(t.Context()); !errors.Is(err, pathlock.ErrConflict) {
-						t.Errorf("%d while %d holds: %v, want a conflict", j, i, err)
-					}
-				}
-				testerr.Must(t, lock.Release(t.Context()))
-			}
-		})
-	}
-}
-
-// Processes agree on the id of their store, also those that begin at once, those that come when all
-// others have ended, and those that spell its URL otherwise. No listing shows where it is kept.
-func TestStoreID_IsTheStores(t *testing.T) {
-	ids := make(map[string]string)
-	for name, url := range servers {
-		t.Run(name, func(t *testing.T) {
-			url := url(t)
-			var first [3]string
-			var group sync.WaitGroup
-			for i := range first {
-				locker := pathlock.New(open(t, url))
-				group.Go(func() { first[i] = storeID(t, locker) })
+			for i := range lockers {
+				lockers[i] = pathlock.New(open(t, url))
+				group.Go(func() { ids[i] = storeID(t, lockers[i]) })
 			}
 			group.Wait()
 			option := "?timeout=4s"
 			if name == "quorum" {
 				option = "|timeout=4s"
 			}
-			locker := pathlock.New(open(t, url+option))
-			id := storeID(t, locker)
-			if first != [3]string{id, id, id} || id == "" {
-				t.Errorf("a later process has the id %q, those before %q", id, first)
+			later := pathlock.New(open(t, url+option))
+			id := storeID(t, later)
+			if ids != [3]string{id, id, id} || id == "" {
+				t.Errorf("a later process has the id %q, those before %q", id, ids)
 			}
-			if other := ids[id]; other != "" {
+			if other := seen[id]; other != "" {
 				t.Errorf("%s has the id of %s", name, other)
 			}
-			ids[id] = name
-			trees, err := locker.Trees(t.Context())
+			seen[id] = name
+			for i, holder := range lockers {
+				lock, err := holder.Mutex(t.Name()).TryLock(t.Context())
+				testerr.Must(t, err)
+				for j, other := range append(lockers[:], later) {
+					testerr.Is(t, fmt.Sprintf("%d while %d holds", j, i), testerr.Of(other.Mutex(t.Name()).TryLock(t.Context())), pathlock.ErrConflict)
+				}
+				testerr.Must(t, lock.Release(t.Context()))
+			}
+			trees, err := later.Trees(t.Context())
 			if err != nil || slices.ContainsFunc(trees, func(t pathlock.Tree) bool { return t.Namespace() == "pathlock-store" }) {
 				t.Errorf("the trees in use are %v (%v)", trees, err)
 			}

@@ -20,7 +20,7 @@ func TestTroubleSaysWhatIsWrong(t *testing.T) {
 	if says := anystore.Trouble(nil); says != "" {
 		t.Errorf("a store that serves %s", says)
 	}
-	others, keeper := postgres(t), testzk.Start(t).Addr
+	others, keeper := testserver.ScratchPostgres(t), testzk.Start(t).Addr
 	administer(t, "pgx", others)("CREATE TABLE pathlock_trees (id INTEGER)")
 	testerr.Must(t, use(t, "zk://owner:hidden@"+keeper+"/locks"))
 	for url, says := range map[string]string{
@@ -28,17 +28,17 @@ func TestTroubleSaysWhatIsWrong(t *testing.T) {
 		testserver.Redis(t) + "?db=99999":                      "has no database of that number",
 		mysql(t) + "_missing":                                  "has no database of that name",
 		mysql(t) + "?replicas=1":                               "does not know an option of the URL",
-		postgres(t) + "?replicas=1":                            "does not know an option of the URL",
-		postgres(t) + "_missing":                               "has no database of that name",
-		others:                                                 "has a table of that name which is none of locks",
-		"zk://other:hidden@" + keeper + "/locks":               "does not let the user do what locks need",
+		testserver.ScratchPostgres(t) + "?replicas=1":          "does not know an option of the URL",
+		testserver.ScratchPostgres(t) + "_missing":             "has no database of that name",
+		others:                                   "has a table of that name which is none of locks",
+		"zk://other:hidden@" + keeper + "/locks": "does not let the user do what locks need",
 	} {
 		if err := use(t, url); err == nil || anystore.Trouble(err) != says || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%v: the lock store %q, want %q", err, anystore.Trouble(err), says)
 		}
 	}
 	// Who only looks makes no tables, and is told that there are none.
-	for _, url := range []string{postgres(t), mysql(t)} {
+	for _, url := range []string{testserver.ScratchPostgres(t), mysql(t)} {
 		_, err := open(t, url, anystore.WithoutTables()).Trees(t.Context())
 		if err == nil || anystore.Trouble(err) != "has no table of locks" || !strings.Contains(err.Error(), "those with anystore do") {
 			t.Errorf("%v: the lock store %q", err, anystore.Trouble(err))

@@ -3,7 +3,6 @@ package etcdstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -47,30 +46,12 @@ func TestCluster_threeMembers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cluster := testetcd.StartCluster(t, 3)
-			client, tree := connect(t, cluster.Addrs()...), testlock.Tree(t)
-			store, held := newStore(t, client), testlock.Ask(tree, x("/a"))
-			fence := testlock.Take(t, store, held).Fence
-			stores := []pathlock.Store{store}
-			var waits []*testlock.Waiting
-			for i := range 3 {
+			client := connect(t, cluster.Addrs()...)
+			var stores []pathlock.Store
+			for range 4 {
 				stores = append(stores, newStore(t, connect(t, cluster.Addrs()...)))
-				waits = append(waits, testlock.Queue(t, stores[i+1], testlock.Ask(tree, x("/a"))))
 			}
-			heal := fault(cluster, leader(t, client, cluster))
-			for _, s := range stores {
-				testserver.Await(t, "each client is served", func() bool { return s.Ping(t.Context()) == nil })
-			}
-			testlock.Keeps(t, store, held)
-			testlock.Release(t, store, held)
-			for i, w := range waits {
-				next := w.Granted().Fence
-				if next <= fence {
-					t.Errorf("fence %d after %d", next, fence)
-				}
-				fence = next
-				testlock.Release(t, stores[i+1], w.Acquisition)
-			}
-			heal()
+			testlock.Outlive(t, stores, func() func() { return fault(cluster, leader(t, client, cluster)) })
 			requireNoKeys(t, client)
 		})
 	}
@@ -132,28 +113,19 @@ func TestCompactionWhileOthersWait(t *testing.T) {
 func TestWaiters_areNoHerd(t *testing.T) {
 	server, client := newServer(t)
 	const waiters, processes = 100, 5
-	first, stores := testlock.Ask(testlock.Tree(t), x("/a")), make([]pathlock.Store, processes)
-	for i := range stores {
-		stores[i] = newStore(t, connect(t, server.Addr))
+	var stores []pathlock.Store
+	for range processes {
+		stores = append(stores, newStore(t, connect(t, server.Addr)))
 	}
-	testlock.Take(t, stores[0], first)
-	var waits []*testlock.Waiting
-	for i := range waiters {
-		waits = append(waits, testlock.Queue(t, stores[i%processes], testlock.Ask(first.Tree, x("/a"))))
-	}
+	serve := testlock.Crowd(t, stores, waiters)
 	testserver.Await(t, "all watches stand", func() bool {
 		return server.Count("etcd_debugging_mvcc_watcher_total", "") >= 2*waiters
 	})
 	events := func() int { return server.Count("etcd_debugging_mvcc_events_total", "") }
 	requests := func() int { return server.Count("grpc_server_started_total", `"Txn"`) }
 	heard, sent := events(), requests()
-	testlock.Release(t, stores[0], first)
-	for i, w := range waits {
-		w.Granted()
-		testlock.Release(t, stores[i%processes], w.Acquisition)
-	}
+	serve(waiters)
 	for what, each := range map[string]int{"events sent to watches": (events() - heard) / waiters, "reads and writes": (requests() - sent) / waiters} {
-		t.Log(fmt.Sprint(each, " ", what, " for each waiter"))
 		const most = 10 // a herd would need half as many as there are waiters
 		if each > most {
 			t.Errorf("%d %s for each of %d waiters, want at most %d", each, what, waiters, most)

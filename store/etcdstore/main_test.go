@@ -20,7 +20,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-func TestMain(m *testing.M) { testserver.Main(m) }
+func TestMain(m *testing.M) { testserver.Main(m, 4) }
 
 // connect returns a client of some members that is closed at the end of the test.
 func connect(t testing.TB, addrs ...string) *clientv3.Client {

@@ -80,9 +80,14 @@ func TestConformanceRedis(t *testing.T) {
 			proxies = append(proxies, testnet.StartProxy(t, s.Addr, 0))
 			return proxies[len(proxies)-1].Addr()
 		}), quorum.WithTimeout(timeout))
+		t.Cleanup(func() {
+			for _, p := range proxies {
+				p.Resume()
+			}
+		})
 		return newStore(t), victim, func() {
 			for _, p := range proxies {
-				_ = p.Close()
+				p.Pause()
 			}
 		}
 	}), storetest.Leases(time.Second))

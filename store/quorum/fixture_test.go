@@ -13,7 +13,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/quorum"
 )
 
-func TestMain(m *testing.M) { testserver.Main(m) }
+func TestMain(m *testing.M) { testserver.Main(m, 4) }
 
 // generous is a time to answer that no member exceeds on a busy machine.
 const generous = 10 * time.Second

@@ -14,32 +14,24 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
+// TestServerForgets: by a restart that keeps nothing.
 func TestServerForgets(t *testing.T) {
-	for _, how := range []struct {
-		name   string
-		forget func(*server)
-	}{
-		{"FLUSHALL", func(s *server) { s.Do("FLUSHALL") }},
-		{"a restart", func(s *server) { s.Kill(); s.Start() }},
-	} {
-		t.Run(how.name, func(t *testing.T) {
-			t.Parallel()
-			server := startServer(t)
-			store, tree := server.store(), testlock.Tree(t)
-			req := testlock.Ask(tree, x("/a"))
-			before := testlock.Take(t, store, req)
-			waiter := testlock.Ask(tree, x("/a"))
-			waiter.Lease = 3 * short // it comes back after a third of that
-			w := testlock.Queue(t, store, waiter)
-			how.forget(server)
+	t.Parallel()
+	server := startServer(t)
+	store, tree := server.store(), testlock.Tree(t)
+	req := testlock.Ask(tree, x("/a"))
+	before := testlock.Take(t, store, req)
+	waiter := testlock.Ask(tree, x("/a"))
+	waiter.Lease = 3 * short // it comes back after a third of that
+	w := testlock.Queue(t, store, waiter)
+	server.Kill()
+	server.Start()
 
-			testerr.Is(t, "release of what the server forgot", store.Release(t.Context(), tree, req.Owner, req.Grant), pathlock.ErrNotHeld)
-			renewed(t, store, req, true)
-			rises(t, before, w.Granted())
-			renewed(t, store, waiter, false)
-			testlock.Release(t, store, w.Acquisition)
-		})
-	}
+	testerr.Is(t, "release of what the server forgot", store.Release(t.Context(), tree, req.Owner, req.Grant), pathlock.ErrNotHeld)
+	renewed(t, store, req, true)
+	rises(t, before, w.Granted())
+	renewed(t, store, waiter, false)
+	testlock.Release(t, store, w.Acquisition)
 }
 
 // TestMemoryFull: a server whose memory is full grants nothing, but it takes back, hands over and

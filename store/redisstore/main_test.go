@@ -31,7 +31,7 @@ const (
 
 func x(path string) pathlock.Claim { return testlock.X(path) }
 
-func TestMain(m *testing.M) { testserver.Main(m) }
+func TestMain(m *testing.M) { testserver.Main(m, 4) }
 
 // newStore returns a store with a client of its own for the shared Redis.
 func newStore(t testing.TB, opts ...Option) *store {

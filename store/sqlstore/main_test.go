@@ -2,7 +2,6 @@ package sqlstore_test
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"net/url"
 	"path/filepath"
@@ -29,10 +28,7 @@ func TestMain(m *testing.M) {
 	if err := mysql.SetLogger(&mysql.NopLogger{}); err != nil {
 		panic(err)
 	}
-	if err := testserver.IdleTogether(); err != nil {
-		panic(err)
-	}
-	testserver.Main(m)
+	testserver.Main(m, 8) // the servers do the work
 }
 
 // database is an empty database of a test's own.
@@ -61,31 +57,14 @@ func sqliteFile(t testing.TB) database {
 	return database{"SQLite", "sqlite://" + filepath.Join(t.TempDir(), "locks.db"), sqlstore.SQLite}
 }
 
-func scratchName() string { return "pathlock_sqlstore_" + strings.ToLower(rand.Text()[:10]) }
-
 func scratchPostgres(t testing.TB) database {
 	t.Helper()
-	server := testserver.Postgres(t)
-	admin := opened(t, "pgx", server)
-	name := scratchName()
-	run(t, admin, "CREATE DATABASE "+name)
-	t.Cleanup(func() { run(t, admin, "DROP DATABASE "+name+" WITH (FORCE)") })
-	u, err := url.Parse(server)
-	testerr.Must(t, err)
-	u.Path = "/" + name
-	return database{"PostgreSQL", u.String(), sqlstore.Postgres}
+	return database{"PostgreSQL", testserver.ScratchPostgres(t), sqlstore.Postgres}
 }
 
 func scratchMySQL(t testing.TB, server testserver.MySQLServer) database {
 	t.Helper()
-	admin := opened(t, "mysql", server.DSN)
-	name := scratchName()
-	run(t, admin, "CREATE DATABASE "+name)
-	t.Cleanup(func() { run(t, admin, "DROP DATABASE "+name) })
-	cfg, err := mysql.ParseDSN(server.DSN)
-	testerr.Must(t, err)
-	cfg.DBName = name
-	return database{server.Product, "mysql://" + cfg.FormatDSN(), sqlstore.MySQL}
+	return database{server.Product, "mysql://" + server.Scratch(t), sqlstore.MySQL}
 }
 
 // another returns another empty database on the same server.

@@ -1,6 +1,7 @@
 package sqlstore_test
 
 import (
+	"crypto/rand"
 	"errors"
 	"net/url"
 	"strings"
@@ -112,7 +113,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	d := scratchPostgres(t)
 	d.store(t)
 	refused(t, d, "default_transaction_read_only=on", "name the primary")
-	db, role := d.pool(t), scratchName()
+	db, role := d.pool(t), "pathlock_"+strings.ToLower(rand.Text()[:10])
 	run(t, db, "CREATE ROLE "+role+" LOGIN")
 	t.Cleanup(func() { run(t, db, "DROP OWNED BY "+role); run(t, db, "DROP ROLE "+role) })
 	run(t, db, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+role)

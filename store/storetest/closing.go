@@ -23,7 +23,9 @@ func (r *suite) closing(newStore func(t *testing.T) pathlock.Store) topic {
 				f.Errorf("Close: %v", err)
 			}
 			c.requireIs(waiter.fails(), pathlock.ErrClosed)
-			for name, call := range c.calls(holder) {
+			calls := c.calls(holder)
+			calls["Acquire"] = func() error { _, err := c.store.Acquire(c.ctx, c.actor("late").ask(x("/b"))); return err }
+			for name, call := range calls {
 				if err := call(); !errors.Is(err, pathlock.ErrClosed) || !errors.Is(err, pathlock.ErrUnavailable) {
 					f.Errorf("%s of a closed store: %v, want one that matches ErrClosed and ErrUnavailable", name, err)
 				}

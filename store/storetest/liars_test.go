@@ -72,9 +72,12 @@ var liars = map[string]struct {
 		caught: "model",
 	},
 	"hands a dead waiter a whole lease": {
-		store:   memstore.New,
-		caught:  "crash/a hand-over to a dead waiter begins no new lease",
-		options: []storetest.Option{storetest.Crash(newMortal(true))},
+		store:  memstore.New,
+		caught: "crash/a hand-over to a dead waiter begins no new lease",
+		options: []storetest.Option{storetest.Crash(func(*testing.T) (survivor, victim pathlock.Store, crash func()) {
+			immortal := memstore.New()
+			return immortal, immortal, func() {}
+		})},
 	},
 	"counts a lease from the moment at which the grant is read": {
 		store: newLiar(func(l *liar) {

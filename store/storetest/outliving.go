@@ -70,14 +70,5 @@ func outliving() topic {
 			f.actor("next").queuesFor(x("/a")).isGranted()
 			p.stillWaits()
 		}},
-		{"a hold whose lease has ended is lost, and nothing changes", func(f *fixture) {
-			a := f.actor("editor")
-			a.takes(x("/a"))
-			token := a.detaches(f.short)
-			f.pass(f.short)
-			f.requireIs(token.tryTransfer(token, long), pathlock.ErrLost)
-			f.requireEmpty(f.tree)
-			f.actor("other").takes(x("/a"))
-		}},
 	}}
 }

@@ -14,5 +14,5 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // This is all that a store needs in order to be tested.
 func TestRun(t *testing.T) {
-	storetest.Run(t, func(*testing.T) pathlock.Store { return memstore.New() }, storetest.Crash(newMortal(false)), storetest.Virtual())
+	storetest.Run(t, func(*testing.T) pathlock.Store { return memstore.New() }, storetest.Virtual())
 }

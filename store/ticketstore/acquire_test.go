@@ -137,36 +137,6 @@ func TestTakeBack_keepsWhatIsAskedForAgain(t *testing.T) {
 	})
 }
 
-func TestClose_endsWaits(t *testing.T) {
-	inBubble(t, func(s *fixture) {
-		_, store := s.process()
-		p, silent := s.process()
-		s.takes(store, "holder", "/a")
-		waits := s.begin(s.Context(), store, s.ask("waiter", "/a"))
-		p.set(func() { p.abandons = true })
-		asks := s.begin(s.Context(), silent, s.ask("asker", "/b"))
-		began := time.Now()
-		testerr.Must(t, errors.Join(store.Close(s.Context()), silent.Close(s.Context()), store.Close(s.Context())))
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("it took %v", took)
-		}
-		_, snapshot := store.Snapshot(s.Context(), s.tree)
-		_, acquired := store.Acquire(s.Context(), s.ask("late", "/b"))
-		for name, err := range map[string]error{
-			"the wait": <-waits, "what is under way": <-asks, "Ping": store.Ping(s.Context()), "Acquire": acquired, "Snapshot": snapshot,
-			"Release": store.Release(s.Context(), s.tree, "holder", "holder"),
-		} {
-			if !errors.Is(err, pathlock.ErrClosed) || !errors.Is(err, pathlock.ErrUnavailable) {
-				t.Errorf("%s ends with %v", name, err)
-			}
-		}
-		_, other := s.process()
-		if seen, err := other.Snapshot(s.Context(), s.tree); err != nil || len(seen.Waiters) != 0 || len(seen.Holders) != 1 {
-			t.Errorf("left behind: the waiters %v, the holders %v, error %v; want the holder alone", seen.Waiters, seen.Holders, err)
-		}
-	})
-}
-
 // A place, or a hold that has just been handed over, is taken away while its process, which still
 // waits as far as it knows, is slow to learn of it. Meanwhile others ask.
 func TestAcquire_takenAwayBeforeItsProcessKnows(t *testing.T) {
@@ -264,21 +234,22 @@ func (c *closing) Close() error {
 }
 
 // TestClose_ClosesTheBackend: when nothing uses it any more, however the call of Close has ended.
+// What is under way ends as soon as the backend lets it.
 func TestClose_ClosesTheBackend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		backend := &closing{newProcess(newDrawer()), make(chan struct{}), errors.New("already gone")}
-		s := ticketstore.New("memory", backend, time.Minute)
-		backend.stop()
-		asked := make(chan struct{})
-		go func() {
-			defer close(asked)
-			_, _ = s.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), testlock.X("/a")))
-		}()
-		synctest.Wait()
+		open := func(change func(*process)) (*closing, pathlock.Store, <-chan error) {
+			backend := &closing{newProcess(newDrawer()), make(chan struct{}), errors.New("already gone")}
+			s, asked := ticketstore.New("memory", backend, time.Minute), make(chan error, 1)
+			change(backend.process)
+			go func() { asked <- testerr.Of(s.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), testlock.X("/a")))) }()
+			synctest.Wait()
+			return backend, s, asked
+		}
+		backend, s, asked := open((*process).stop)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		testerr.Is(t, "Close in a context that has ended", s.Close(ctx), context.Canceled)
-		<-asked
+		testerr.Is(t, "what does not end", <-asked, pathlock.ErrUnavailable)
 		select {
 		case <-backend.closed:
 			t.Error("the backend is closed while a call uses it")
@@ -287,9 +258,12 @@ func TestClose_ClosesTheBackend(t *testing.T) {
 		backend.resume()
 		<-backend.closed
 
-		another := &closing{newProcess(newDrawer()), make(chan struct{}), errors.New("already gone")}
-		if err := ticketstore.New("memory", another, time.Minute).Close(t.Context()); !errors.Is(err, another.err) {
-			t.Errorf("Close: %v, want the backend's error", err)
+		backend, s, asked = open(func(p *process) { p.abandons = true })
+		began := time.Now()
+		testerr.Is(t, "Close", s.Close(t.Context()), backend.err)
+		testerr.Is(t, "what is under way", <-asked, pathlock.ErrClosed)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("it took %v", took)
 		}
 	})
 }

@@ -113,32 +113,11 @@ func TestEnsemble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := testzk.StartEnsemble(t)
-			var stores []*store // of which each begins with a server of its own
+			var stores []pathlock.Store // of which each begins with a server of its own
 			for _, server := range e.Servers {
 				stores = append(stores, newStore(t, server.Addr+","+e.Hosts(), WithTimeout(3*time.Second)))
 			}
-			held := testlock.Ask(testlock.Tree(t), x("/n"))
-			fence := testlock.Take(t, stores[0], held).Fence
-			var waiters []*testlock.Waiting
-			for _, s := range stores {
-				waiters = append(waiters, testlock.Queue(t, s, testlock.Ask(held.Tree, x("/n"))))
-			}
-			heal := fault(e)
-			for _, s := range stores {
-				testserver.Await(t, "each client is served", func() bool { return s.Ping(t.Context()) == nil })
-			}
-			testlock.Keeps(t, stores[0], held)
-			testlock.Release(t, stores[0], held)
-			for i, w := range waiters {
-				grant := w.Granted()
-				if grant.Fence <= fence {
-					t.Errorf("the fence %d follows %d", grant.Fence, fence)
-				}
-				fence = grant.Fence
-				testlock.Release(t, stores[i], w.Acquisition)
-			}
-			heal()
-			testlock.Holders(t, stores[0], held.Tree, 0)
+			testlock.Outlive(t, stores, func() func() { return fault(e) })
 		})
 	}
 }
@@ -161,33 +140,14 @@ func TestEnsemble_noQuorum(t *testing.T) {
 // A waiter has one watch, whoever else waits, and a release costs the same number of requests,
 // however many wait.
 func TestWaiters_areNoHerd(t *testing.T) {
-	const turns = 20
-	cost := func(n int) int {
-		server := testzk.Start(t)
-		proxy := testnet.StartProxy(t, server.Addr, 0)
-		// The holder is another process than the waiters, so that these are woken by watches alone.
-		holder, waiters := newStore(t, server.Addr), newStore(t, proxy.Addr())
-		held := testlock.Ask(testlock.Tree(t), x("/n"))
-		testlock.Take(t, holder, held)
-		crowd := make([]*testlock.Waiting, n)
-		for i := range crowd {
-			crowd[i] = testlock.Queue(t, waiters, testlock.Ask(held.Tree, x("/n")))
-		}
-		testserver.Await(t, "all watches stand", func() bool { return server.Count("zk_watch_count") == n })
-		// Those that wait are served one by one. Each release wakes one of them.
-		before := proxy.Messages()
-		testlock.Release(t, holder, held)
-		crowd[0].Granted()
-		for i := range turns {
-			testlock.Release(t, holder, crowd[i].Acquisition)
-			crowd[i+1].Granted()
-		}
-		return proxy.Messages() - before
-	}
-	few, many := cost(50), cost(300)
-	t.Logf("%d requests for %d grants among 50 waiters, %d among 300", few, turns, many)
-	const most = 10 // requests for a grant: 3, and pings where it takes long. A herd would send many times as much.
-	if few > most*turns || many > most*turns {
-		t.Errorf("%d requests for %d grants among 50 waiters, %d among 300; want at most %d each", few, turns, many, most)
+	const waiters, turns, most = 300, 20, 10 // requests for a grant: 3, and pings where it takes long
+	server := testzk.Start(t)
+	proxy := testnet.StartProxy(t, server.Addr, 0)
+	serve := testlock.Crowd(t, []pathlock.Store{newStore(t, proxy.Addr())}, waiters)
+	testserver.Await(t, "all watches stand", func() bool { return server.Count("zk_watch_count") == waiters })
+	before := proxy.Messages()
+	serve(turns)
+	if n := proxy.Messages() - before; n > most*turns {
+		t.Errorf("%d requests for %d grants among %d waiters, want at most %d", n, turns, waiters, most*turns)
 	}
 }

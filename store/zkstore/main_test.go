@@ -18,7 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-func TestMain(m *testing.M) { testserver.Main(m) }
+func TestMain(m *testing.M) { testserver.Main(m, 4) }
 
 // TestConformance has clients on several servers, which may be behind the leader.
 func TestConformance(t *testing.T) {

@@ -65,8 +65,9 @@ func startSentinel(t testing.TB, program Program, primary *Server) *Server {
 	sentinel.Start()
 	// They tell each other of themselves, and ask the servers, more often than every two and ten
 	// seconds. In a failover they ask every second, and choose no replica that has not answered for
-	// three of these periods.
-	sentinel.Do("SENTINEL", "DEBUG", "publish-period", 100, "info-period", 1000)
+	// three of these periods. One that a busy machine has kept waiting for two seconds would fail
+	// nobody over for half a minute (TILT).
+	sentinel.Do("SENTINEL", "DEBUG", "publish-period", 100, "info-period", 1000, "tilt-period", 1000)
 	return sentinel
 }
 

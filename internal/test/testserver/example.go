@@ -42,31 +42,50 @@ func ScratchMySQL(ctx context.Context) (dsn string, drop func(), err error) {
 	if server == "" {
 		return "", nil, errors.New(missing("MySQL or MariaDB"))
 	}
-	return scratch(ctx, server)
+	return scratch(ctx, "mysql", server)
 }
 
 // Scratch makes a database on the server, which is dropped after the test, and returns its DSN.
 func (s MySQLServer) Scratch(t testing.TB) string {
 	t.Helper()
-	dsn, drop, err := scratch(t.Context(), s.DSN)
+	return scratchFor(t, "mysql", s.DSN)
+}
+
+// ScratchPostgres makes a database on the PostgreSQL of the tests, which is dropped after the test,
+// and returns its URL. The test links the driver pgx.
+func ScratchPostgres(t testing.TB) (url string) {
+	t.Helper()
+	return scratchFor(t, "pgx", Postgres(t))
+}
+
+func scratchFor(t testing.TB, driver, server string) string {
+	t.Helper()
+	dsn, drop, err := scratch(t.Context(), driver, server)
 	testerr.Must(t, err)
 	t.Cleanup(drop)
 	return dsn
 }
 
 // scratch makes a database on a server. The caller drops it.
-func scratch(ctx context.Context, server string) (dsn string, drop func(), err error) {
-	admin, err := sql.Open("mysql", server)
+func scratch(ctx context.Context, driver, server string) (dsn string, drop func(), err error) {
+	admin, err := sql.Open(driver, server)
 	if err != nil {
 		return "", nil, fmt.Errorf("testserver: %w", err)
 	}
 	name := "pathlock_example_" + strings.ToLower(rand.Text()[:10])
-	if _, err := admin.ExecContext(ctx, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"); err != nil {
+	texts, force := "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", ""
+	if driver == "pgx" {
+		texts, force = "", "WITH (FORCE)"
+	}
+	if _, err := admin.ExecContext(ctx, "CREATE DATABASE "+name+" "+texts); err != nil {
 		return "", nil, errors.Join(fmt.Errorf("testserver: %w", err), admin.Close())
 	}
-	slash := strings.LastIndexByte(server, '/')
-	return server[:slash+1] + name + server[slash+1:], func() {
-		if _, err := admin.ExecContext(context.WithoutCancel(ctx), "DROP DATABASE "+name); err != nil {
+	before, options, _ := strings.Cut(server, "?")
+	if options != "" {
+		options = "?" + options
+	}
+	return before[:strings.LastIndexByte(before, '/')+1] + name + options, func() {
+		if _, err := admin.ExecContext(context.WithoutCancel(ctx), "DROP DATABASE "+name+" "+force); err != nil {
 			fmt.Println(err)
 		}
 		_ = admin.Close()

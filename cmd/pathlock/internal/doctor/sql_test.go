@@ -4,12 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
@@ -38,17 +36,7 @@ func do(t *testing.T, db *sql.DB, statements ...string) {
 }
 
 // postgres makes a database, and returns its URL.
-func postgres(t *testing.T) string {
-	t.Helper()
-	admin := open(t, testserver.Postgres(t))
-	name := fmt.Sprintf("doctor_%d_%d", os.Getpid(), time.Now().UnixNano())
-	do(t, admin, "CREATE DATABASE "+name)
-	t.Cleanup(func() { do(t, admin, "DROP DATABASE "+name+" WITH (FORCE)") })
-	u, err := url.Parse(testserver.Postgres(t))
-	testerr.Must(t, err)
-	u.Path = "/" + name
-	return u.String()
-}
+func postgres(t *testing.T) string { return testserver.ScratchPostgres(t) }
 
 // mysql makes a database on a server, and returns its URL.
 func mysql(t *testing.T, server testserver.MySQLServer) string { return "mysql://" + server.Scratch(t) }

@@ -3,7 +3,7 @@
 -- and the gate key is free.
 --
 -- Every other case is left to the rest of the script. Where both could answer, they do the same:
--- TestChaos compares them.
+-- TestChaos checks the table after each, and proof/smallworld their answers by one rule.
 
 if ARGV[11] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then
   local owner, id, claims = 'o' .. ARGV[1], ARGV[2], ARGV[7]

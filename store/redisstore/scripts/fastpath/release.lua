@@ -2,7 +2,7 @@
 -- back its only grant, waits for nothing, and nobody waits for what it has.
 --
 -- Every other case is left to the rest of the script. Where both could answer, they do the same:
--- TestChaos compares them.
+-- TestChaos checks the table after each, and proof/smallworld their answers by one rule.
 
 do
   local owner = 'o' .. ARGV[1]
