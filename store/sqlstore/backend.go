@@ -151,9 +151,9 @@ func retry(ctx context.Context, do func() error) (err error) {
 	return err
 }
 
-// inSession runs statements in one session of the pool. A session that has broken, or that only
-// reads, as after a failover, is closed, and another one runs them: the last of the tries has a new
-// one.
+// inSession runs statements in one session of the pool. A session that was broken before, that
+// breaks while it reads, or that only reads, as after a failover, is closed, and another one runs
+// them: the last of the tries has a new one.
 func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error {
 	for try, last := 0, 0; ; try++ {
 		conn, err := b.db.Conn(ctx)
@@ -166,7 +166,7 @@ func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error
 			dialect.Discard(conn)
 		}
 		_ = conn.Close() // do has its answer
-		if !stale && !errors.Is(err, driver.ErrBadConn) {
+		if !stale && !errors.Is(err, driver.ErrBadConn) && !(b.table.lostRead(err) && ctx.Err() == nil) {
 			return err
 		}
 		if try == 0 {
@@ -200,6 +200,7 @@ func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) 
 }
 
 func (t table) trees(ctx context.Context) (trees []pathlock.Tree, err error) {
+	defer func() { err = reading(err) }()
 	rows, err := t.QueryContext(ctx, t.text("SELECT namespace, id FROM {table} WHERE ends > {now}"))
 	if err != nil {
 		return nil, err

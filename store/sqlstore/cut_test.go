@@ -11,7 +11,7 @@ import (
 )
 
 // Wherever the connection is cut, a request that is sent again is granted once, a release that is
-// sent again is carried out once, and nothing is left.
+// sent again is carried out once, and nothing is left. What only reads is sent again by the store.
 func TestCut(t *testing.T) {
 	eachServer(t, func(t *testing.T, d database) {
 		for _, late := range []bool{false, true} {
@@ -32,6 +32,11 @@ func TestCut(t *testing.T) {
 func cutAtEachStep(t *testing.T, near, s *sqlstore.Store, proxy *testnet.Proxy, late bool) {
 	tree := testlock.Tree(t)
 	ctx := t.Context()
+	left(t, s, tree) // it has connected
+	proxy.CutAt(1, late)
+	if left(t, s, tree); !proxy.WasCut() {
+		t.Error("the read was not cut")
+	}
 	var last uint64
 	const most = 60
 	for step := 1; step <= most; step++ {

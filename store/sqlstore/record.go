@@ -86,7 +86,7 @@ func (t table) read(ctx context.Context, tree pathlock.Tree) (*record, error) {
 	err := t.QueryRowContext(ctx, t.text(`SELECT {now}, `+t.onlyReads+`, t.version, t.fence, t.tickets
 		FROM (SELECT 1 AS one) AS c LEFT JOIN {table} AS t ON t.tree = ?`), key[:]).Scan(&now, &onlyReads, &version, &fence, &text)
 	if err != nil {
-		return nil, err
+		return nil, reading(err)
 	}
 	if onlyReads {
 		return nil, errReadOnly
@@ -99,6 +99,26 @@ func (t table) read(ctx context.Context, tree pathlock.Tree) (*record, error) {
 		return nil, fmt.Errorf("sqlstore: the tickets of %s: %w", tree, err)
 	}
 	return r, nil
+}
+
+// readError is an error of a statement that changes nothing.
+type readError struct{ error }
+
+func (e readError) Unwrap() error { return e.error }
+
+// reading marks an error of a statement that changes nothing.
+func reading(err error) error {
+	if err == nil {
+		return nil
+	}
+	return readError{err}
+}
+
+// lostRead reports whether the connection was lost under a statement that changes nothing, which
+// can be sent again whatever has become of it.
+func (t table) lostRead(err error) bool {
+	_, reads := errors.AsType[readError](err)
+	return reads && t.FailureOf(err) == pathlock.FailureDatabase
 }
 
 // errNoCommit is for a pool of MySQL whose statements commit nothing.
