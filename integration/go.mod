@@ -19,6 +19,7 @@ require (
 	github.com/pathlock-go/pathlock/store/zkstore v0.0.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/redis/go-redis/v9 v9.23.0
+	github.com/rogpeppe/go-internal v1.16.0
 	go.etcd.io/etcd/api/v3 v3.7.3
 	go.uber.org/goleak v1.3.0
 	golang.org/x/mod v0.42.0

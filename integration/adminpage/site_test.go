@@ -1,7 +1,7 @@
 package adminpage
 
 import (
-	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -19,7 +19,6 @@ import (
 	"github.com/pathlock-go/pathlock/contention"
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
-	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -30,13 +29,15 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(browser.Main(m))
 }
 
-// site is a gin server with the admin page, and a locker on the same store.
+// site is a gin server with the admin page, a locker on the same store, and who has locks there.
 type site struct {
-	t      *testing.T
+	t      testing.TB
 	addr   string
 	config admin.Config
 	locker *pathlock.Locker
 	tree   pathlock.Tree
+	people map[string]*person
+	tabs   map[string]*window
 
 	server *http.Server
 	served chan struct{}
@@ -45,33 +46,27 @@ type site struct {
 	instead atomic.Int32
 }
 
-// newSite serves the page on locks in memory. change may change the configuration.
-func newSite(t *testing.T, change func(*admin.Config)) *site {
-	t.Helper()
-	s := &site{t: t, tree: newTree(t, "testplan", "plan-001")}
+// begin serves the page on locks in memory.
+func (s *site) begin(restricted string) {
 	store := memstore.New()
 	recorder := contention.New(store, contention.Config{})
-	t.Cleanup(recorder.Close)
+	s.t.Cleanup(recorder.Close)
 	s.locker = pathlock.New(store, pathlock.WithObserver(recorder), pathlock.WithInstance("app-1:4711"), pathlock.WithWait(time.Minute))
 	s.config = admin.Config{
 		Authorize:        func(*http.Request) error { return nil },
 		AuthorizeRelease: func(*http.Request) (string, error) { return "ann", nil },
 		History:          recorder, Instance: "app-1:4711", Poll: 50 * time.Millisecond,
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Log: slog.New(slog.NewTextHandler(s.t.Output(), nil)),
 	}
-	if change != nil {
-		change(&s.config)
+	switch restricted {
+	case "read-only":
+		s.config.AuthorizeRelease = func(*http.Request) (string, error) { return "", errors.New("operators only") }
+		s.config.History = nil
+	case "few-trees":
+		s.config.MaxTrees = 1
 	}
 	s.start()
-	t.Cleanup(s.stop)
-	return s
-}
-
-func newTree(t *testing.T, namespace, id string) pathlock.Tree {
-	t.Helper()
-	tree, err := pathlock.NewTree(namespace, id)
-	testerr.Must(t, err)
-	return tree
+	s.t.Cleanup(s.stop)
 }
 
 // problems are the bodies of failures.
@@ -128,75 +123,4 @@ func (s *site) url(tree pathlock.Tree) string {
 		address += "#" + url.Values{"namespace": {tree.Namespace()}, "id": {tree.ID()}}.Encode()
 	}
 	return address
-}
-
-// open opens the site's tree in the browser, and waits for what the server says.
-func (s *site) open() *chromium.Tab {
-	s.t.Helper()
-	tab := browser.Open(s.t, s.url(s.tree))
-	tab.AwaitText("#link", "Live")
-	return tab
-}
-
-// request is a request for locks in the site's tree, by somebody.
-type request struct {
-	note   string
-	origin pathlock.Origin
-	claims []pathlock.Claim
-}
-
-func x(path string) []pathlock.Claim {
-	return []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}
-}
-
-// from is where a request of a route comes from.
-func from(operation, route string) pathlock.Origin {
-	return pathlock.Origin{Operation: operation, Route: route, RequestID: "req-" + operation}
-}
-
-// hold takes locks, which the test may release earlier than at its end.
-func (s *site) hold(r request) *pathlock.Lock {
-	s.t.Helper()
-	lock, err := s.acquire(s.t.Context(), r)
-	testerr.Must(s.t, err)
-	s.t.Cleanup(func() { _ = lock.Release(context.WithoutCancel(s.t.Context())) })
-	return lock
-}
-
-func (s *site) acquire(ctx context.Context, r request) (*pathlock.Lock, error) {
-	return s.locker.Acquire(pathlock.WithOrigin(ctx, r.origin), pathlock.Request{Tree: s.tree, Claims: r.claims, Note: r.note})
-}
-
-// release gives a lock back.
-func (s *site) release(lock *pathlock.Lock) {
-	s.t.Helper()
-	testerr.None(s.t, lock.Release(s.t.Context()))
-}
-
-// wait asks for locks in the background, and returns when the request is queued. The channel gets
-// what becomes of it. The end of the test ends the wait.
-func (s *site) wait(r request) <-chan error {
-	s.t.Helper()
-	before := len(s.snapshot().Waiters)
-	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
-	over, result := make(chan struct{}), make(chan error, 1)
-	go func() {
-		defer close(over)
-		lock, err := s.acquire(ctx, r)
-		result <- err
-		if err == nil {
-			<-ctx.Done()
-			_ = lock.Release(context.WithoutCancel(ctx))
-		}
-	}()
-	s.t.Cleanup(func() { cancel(); <-over })
-	testserver.Await(s.t, "the request is queued", func() bool { return len(s.snapshot().Waiters) > before })
-	return result
-}
-
-func (s *site) snapshot() pathlock.Snapshot {
-	s.t.Helper()
-	snapshot, err := s.locker.Snapshot(s.t.Context(), s.tree)
-	testerr.Must(s.t, err)
-	return snapshot
 }

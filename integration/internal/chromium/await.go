@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
@@ -40,9 +39,8 @@ const looking = `new Promise((found, broken) => {
 	clock = setInterval(look, 20);
 })`
 
-// Await returns when a JavaScript expression is true, even if the page loads anew meanwhile. What
-// describes it, for the failure.
-func (tab *Tab) Await(what, expression string) {
+// Await returns when a JavaScript expression is true, even if the page loads anew meanwhile.
+func (tab *Tab) Await(expression string) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
 	defer cancel()
@@ -52,9 +50,9 @@ func (tab *Tab) Await(what, expression string) {
 		case err == nil:
 			return
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			tab.t.Fatalf("still not so after %v: %s", patience, what)
+			tab.t.Fatalf("still not so after %v: %s", patience, expression)
 		case !leftPage(err):
-			tab.t.Fatalf("%s: %v", what, err)
+			tab.t.Fatalf("%s: %v", expression, err)
 		}
 	}
 }
@@ -70,28 +68,37 @@ func leftPage(err error) bool {
 	return false
 }
 
-// AwaitText returns when the first element that matches a CSS selector shows a text.
-func (tab *Tab) AwaitText(selector, text string) {
+// Text returns when the first element that matches a CSS selector shows a text.
+func (tab *Tab) Text(selector, text string) {
 	tab.t.Helper()
-	tab.Await(selector+" shows "+text, fmt.Sprintf("document.querySelector(%s)?.innerText?.includes(%s)", Quote(selector), Quote(text)))
+	tab.Await(fmt.Sprintf("document.querySelector(%s)?.innerText?.includes(%s)", Quote(selector), Quote(text)))
 }
 
-// AwaitShown returns when an element that matches a CSS selector is visible.
-func (tab *Tab) AwaitShown(selector string) {
+// Is returns when the first element that matches a CSS selector has a text, and no other.
+func (tab *Tab) Is(selector, text string) {
 	tab.t.Helper()
-	tab.Await(selector+" is shown", fmt.Sprintf("[...document.querySelectorAll(%s)].some(e => e.checkVisibility())", Quote(selector)))
+	tab.Await(fmt.Sprintf("document.querySelector(%s)?.textContent === %s", Quote(selector), Quote(text)))
 }
 
-// AwaitGone returns when no element that matches a CSS selector is visible.
-func (tab *Tab) AwaitGone(selector string) {
+// Shown returns when an element that matches a CSS selector is visible.
+func (tab *Tab) Shown(selector string) {
 	tab.t.Helper()
-	tab.Await(selector+" is gone", fmt.Sprintf("![...document.querySelectorAll(%s)].some(e => e.checkVisibility())", Quote(selector)))
+	tab.Await(fmt.Sprintf("[...document.querySelectorAll(%s)].some(e => e.checkVisibility())", Quote(selector)))
 }
 
-// Count returns how many elements match a CSS selector, shown or not.
-func (tab *Tab) Count(selector string) int {
+// Gone returns when no element that matches a CSS selector is visible.
+func (tab *Tab) Gone(selector string) {
 	tab.t.Helper()
-	return Eval[int](tab, fmt.Sprintf("document.querySelectorAll(%s).length", Quote(selector)))
+	tab.Await(fmt.Sprintf("![...document.querySelectorAll(%s)].some(e => e.checkVisibility())", Quote(selector)))
+}
+
+// Check fails the test for each text of the list that a JavaScript expression, or its promise,
+// gives.
+func (tab *Tab) Check(expression string) {
+	tab.t.Helper()
+	for _, wrong := range Eval[[]string](tab, expression) {
+		tab.t.Error(wrong)
+	}
 }
 
 // Quote returns a text, or several, as JavaScript.
@@ -102,6 +109,3 @@ func Quote[T string | []string](text T) string {
 	}
 	return string(quoted)
 }
-
-// T returns the test of the tab.
-func (tab *Tab) T() testing.TB { return tab.t }

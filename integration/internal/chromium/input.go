@@ -1,23 +1,18 @@
 package chromium
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
-// The keys that have no character, for [Tab.Press].
-const (
-	KeyTab        = kb.Tab
-	KeyEnter      = kb.Enter
-	KeyEscape     = kb.Escape
-	KeyArrowDown  = kb.ArrowDown
-	KeyArrowLeft  = kb.ArrowLeft
-	KeyArrowRight = kb.ArrowRight
-	KeyHome       = kb.Home
-	KeyEnd        = kb.End
-)
+// keys are the keys that have no character, by their names.
+var keys = map[string]string{
+	"Tab": kb.Tab, "Enter": kb.Enter, "Escape": kb.Escape, "Home": kb.Home, "End": kb.End,
+	"ArrowDown": kb.ArrowDown, "ArrowLeft": kb.ArrowLeft, "ArrowRight": kb.ArrowRight,
+}
 
 // hittable finds the centre of the first shown element that matches, scrolled into view. It is null
 // while there is none, or while another one would get the click. It is a function of its own so
@@ -43,7 +38,7 @@ func (tab *Tab) place(selector string) point {
 	tab.t.Helper()
 	expression := fmt.Sprintf(hittable, Quote(selector))
 	for {
-		tab.Await("a click can hit "+selector, expression)
+		tab.Await(expression)
 		if at := Eval[*point](tab, expression); at != nil {
 			return *at
 		}
@@ -53,18 +48,14 @@ func (tab *Tab) place(selector string) point {
 // Click clicks the first shown element that matches a CSS selector, once that is possible.
 func (tab *Tab) Click(selector string) {
 	tab.t.Helper()
-	at := tab.place(selector)
-	tab.run(chromedp.MouseClickXY(at.X, at.Y))
+	tab.clicked = tab.place(selector)
+	tab.run(chromedp.MouseClickXY(tab.clicked.X, tab.clicked.Y))
 }
 
-// ClickTwice clicks as [Tab.Click] does, and once more at the same place: the second half of a
-// double click, which comes when between has returned.
-func (tab *Tab) ClickTwice(selector string, between func()) {
+// ClickAgain clicks where the last click was: the second half of a double click.
+func (tab *Tab) ClickAgain() {
 	tab.t.Helper()
-	at := tab.place(selector)
-	tab.run(chromedp.MouseClickXY(at.X, at.Y))
-	between()
-	tab.run(chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(2)))
+	tab.run(chromedp.MouseClickXY(tab.clicked.X, tab.clicked.Y, chromedp.ClickCount(2)))
 }
 
 // Fill clicks a field, and types a text in place of what is there.
@@ -75,8 +66,10 @@ func (tab *Tab) Fill(selector, text string) {
 	tab.Press(text)
 }
 
-// Press types keys, wherever the focus is. A text is typed key by key.
-func (tab *Tab) Press(keys string) {
+// Press types texts, key by key, and keys by their names, such as Enter, wherever the focus is.
+func (tab *Tab) Press(texts ...string) {
 	tab.t.Helper()
-	tab.run(chromedp.KeyEvent(keys))
+	for _, text := range texts {
+		tab.run(chromedp.KeyEvent(cmp.Or(keys[text], text)))
+	}
 }

@@ -18,12 +18,6 @@ import (
 // desktopWidth and desktopHeight are those of the window that a tab begins with.
 const desktopWidth, desktopHeight = 1280, 800
 
-// The window of a small phone, in CSS pixels.
-const (
-	PhoneWidth  = 360
-	PhoneHeight = 740
-)
-
 // patience bounds each step of a tab. It bounds failures only.
 const patience = 30 * time.Second
 
@@ -33,6 +27,7 @@ type Tab struct {
 	t        testing.TB
 	ctx      context.Context
 	problems problems
+	clicked  point // where the last click was
 }
 
 // Open opens a tab with cookies and storage of its own, and loads a page. The tab closes at the end
@@ -63,7 +58,7 @@ func newTab(parent context.Context, t testing.TB, options ...chromedp.ContextOpt
 	testerr.MustBe(t, "opening a tab", chromedp.Do(ctx), nil)
 	t.Cleanup(tab.finish)
 	testerr.MustBe(t, "asking for the violations of policies", testerr.Of(chromedp.Call(ctx, audits.Enable, cdp.Empty{})), nil)
-	tab.Resize(desktopWidth, desktopHeight)
+	tab.resize(desktopWidth, desktopHeight)
 	return tab
 }
 
@@ -107,8 +102,13 @@ func (tab *Tab) Reload() {
 	tab.run(chromedp.Reload())
 }
 
-// Resize gives the page a window of that many CSS pixels.
-func (tab *Tab) Resize(width, height int64) {
+// Phone gives the page the window of a small phone.
+func (tab *Tab) Phone() { tab.resize(360, 740) }
+
+// Desktop gives the page the window that it began with.
+func (tab *Tab) Desktop() { tab.resize(desktopWidth, desktopHeight) }
+
+func (tab *Tab) resize(width, height int64) {
 	tab.t.Helper()
 	tab.run(chromedp.EmulateViewport(width, height))
 }
