@@ -1,13 +1,14 @@
 package httpapi_test
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
+	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
@@ -20,19 +21,6 @@ func TestMain(m *testing.M) {
 	gin.SetMode(gin.ReleaseMode)
 	// A Redis client whose server does not answer tries once a second until it notices its Close.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
-}
-
-// step is one request and its expected answer. Words in braces stand for ids of the fixture, and
-// for ids that earlier steps saved.
-type step struct {
-	request string // "METHOD path" or "METHOD path body"
-	status  int
-	// problem is the end of a failure's type.
-	problem string
-	// want is a part of the answer.
-	want string
-	// save keeps the id in the answer under a name.
-	save string
 }
 
 // The fixture of every test: a plan {plan} with the root suite {root}, and
@@ -59,21 +47,17 @@ func fixture(t *testing.T, api *apitest.API, project string) map[string]int64 {
 	return ids
 }
 
-// run sends the step's request and compares the answer.
-func (s step) run(t *testing.T, api *apitest.API, ids map[string]int64) {
+// is sends a request, "METHOD path" or "METHOD path body", with the fixture's ids for the words in
+// braces, and requires a status and a part of the answer. A problem is :problem:slug.
+func is(t *testing.T, api *apitest.API, ids map[string]int64, request string, status int, want string) apitest.Answer {
 	t.Helper()
-	method, rest, _ := strings.Cut(expand(s.request, ids), " ")
+	method, rest, _ := strings.Cut(expand(request, ids), " ")
 	path, body, _ := strings.Cut(rest, " ")
 	answer := api.Do(t, method, path, body)
-	if answer.Status != s.status || s.problem != "" && !strings.Contains(string(answer.Body), `"urn:pathlock:problem:`+s.problem+`"`) ||
-		!strings.Contains(string(answer.Body), expand(s.want, ids)) {
-		t.Fatalf("%.200s -> %d %.500s, want %d %s %s", s.request, answer.Status, answer.Body, s.status, s.problem, s.want)
+	if answer.Status != status || !strings.Contains(string(answer.Body), want) {
+		t.Fatalf("%.200s -> %d %.500s, want %d %s", request, answer.Status, answer.Body, status, want)
 	}
-	if s.save != "" {
-		var row struct{ ID int64 }
-		testerr.Must(t, json.Unmarshal(answer.Body, &row))
-		ids[s.save] = row.ID
-	}
+	return answer
 }
 
 // expand replaces the words in braces by ids.
@@ -88,9 +72,9 @@ func expand(text string, ids map[string]int64) string {
 func TestMetrics(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "metrics")
-	step{request: "GET /api/suites/{a}", status: 200}.run(t, api, ids)
-	step{request: "GET /no/such/route", status: 404, problem: "not-found"}.run(t, api, ids)
-	step{request: "MADEUP /api/suites/{a}", status: 405, problem: "method-not-allowed"}.run(t, api, ids)
+	is(t, api, ids, "GET /api/suites/{a}", 200, "")
+	is(t, api, ids, "GET /no/such/route", 404, ":problem:not-found")
+	is(t, api, ids, "MADEUP /api/suites/{a}", 405, ":problem:method-not-allowed")
 	text := string(api.Do(t, "GET", "/metrics", "").Body)
 	for _, want := range []string{
 		`http_request_duration_seconds_count{method="GET",route="/api/suites/:id",status="200"} 1`,
@@ -106,4 +90,15 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("the metrics do not say %s", want)
 		}
 	}
+}
+
+// A change and its answer are one transaction: where the answer cannot be recorded, nothing is
+// changed.
+func TestKeys_nothingChangesWithoutItsAnswer(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "recorded")
+	failed := errors.New("the answer is not recorded")
+	ctx := plans.Recording(t.Context(), func(*gorm.DB, any) error { return failed })
+	testerr.Is(t, "a change whose answer is not recorded", testerr.Of(api.Service.CreateSuite(ctx, ids["plan"], ids["root"], "new")), failed)
+	is(t, api, ids, `POST /api/plans/{plan}/suites {"parent_id":{root},"name":"new"}`, 201, "")
 }

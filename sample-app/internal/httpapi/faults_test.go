@@ -23,10 +23,10 @@ func TestLockStoreUnavailable(t *testing.T) {
 	ids := fixture(t, healthy, "unavailable")
 	api := apitest.Start(t, instance.Config{DB: db, Locks: "redis://127.0.0.1:1/0?max_retries=-1&dial_timeout=1s", Assert: true})
 	refused(t, api, ids, "lock-store-unavailable")
-	step{request: "GET /api/suites/{a}", status: 200, want: `"name":"a","path":"/a","version":1`}.run(t, api, ids)
-	step{request: "GET /healthz", status: 200}.run(t, api, ids)
-	step{request: "GET /readyz/reads", status: 200, want: `"writes":"the lock store does not answer"`}.run(t, api, ids)
-	counted(t, api, "lock-store-unavailable", 7) // the refusals before, and this look
+	is(t, api, ids, "GET /api/suites/{a}", 200, `"name":"a","path":"/a","version":1`)
+	is(t, api, ids, "GET /healthz", 200, "")
+	is(t, api, ids, "GET /readyz/reads", 200, `"writes":"the lock store does not answer"`)
+	counted(t, api, "lock-store-unavailable", 6) // the refusals before, and this look
 }
 
 // Without its database, the backend says so.
@@ -40,30 +40,27 @@ func TestDatabaseUnavailable(t *testing.T) {
 	ids := fixture(t, api, "unavailable")
 	testerr.Must(t, proxy.Close())
 	refused(t, api, ids, "database-unavailable")
-	step{request: "GET /healthz", status: 200}.run(t, api, ids)
-	step{request: "GET /readyz/reads", status: 503, problem: "database-unavailable"}.run(t, api, ids)
-	step{request: "GET /api/suites/{a}", status: 503, problem: "database-unavailable"}.run(t, api, ids)
+	is(t, api, ids, "GET /healthz", 200, "")
+	is(t, api, ids, "GET /readyz/reads", 503, ":problem:database-unavailable")
+	is(t, api, ids, "GET /api/suites/{a}", 503, ":problem:database-unavailable")
 }
 
 // refused checks that every change gets 503 with the reason, and that the instance is not ready.
 func refused(t *testing.T, api *apitest.API, ids map[string]int64, problem string) {
 	t.Helper()
-	requests := []string{
+	for n, request := range []string{
 		`POST /api/plans/{plan}/suites {"parent_id":{root},"name":"x"}`,
 		`PATCH /api/suites/{a} {"name":"x"}`,
 		`POST /api/suites/{a}/move {"parent_id":{d}}`,
 		`POST /api/suites/{a}/cases {"name":"x"}`,
 		`GET /readyz`,
+	} {
+		header := is(t, api, ids, request, 503, ":problem:"+problem).Header
+		if seconds, err := strconv.Atoi(header.Get("Retry-After")); err != nil || seconds < 1 {
+			t.Errorf("%s: Retry-After is %q, want whole seconds", request, header.Get("Retry-After"))
+		}
+		counted(t, api, problem, n+1)
 	}
-	for _, request := range requests {
-		s := step{request: request, status: 503, problem: problem}
-		s.run(t, api, ids)
-	}
-	answer := api.Do(t, "PATCH", fmt.Sprintf("/api/suites/%d", ids["a"]), `{"name":"x"}`)
-	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err != nil || seconds < 1 {
-		t.Errorf("Retry-After: %q, want whole seconds", answer.Header.Get("Retry-After"))
-	}
-	counted(t, api, problem, len(requests)+1)
 }
 
 // counted checks how many problems of a type have been counted.

@@ -68,7 +68,7 @@ func TestCases_AreSentWhereTheyHaveChanged(t *testing.T) {
 	cases := fmt.Sprintf("/api/suites/%d/cases", ids["b"])
 	isKept(t, api, cases)
 	tag := api.Do(t, "GET", cases, "").Header.Get("ETag")
-	step{request: `PATCH /api/cases/{k} {"body":"other steps"}`, status: http.StatusOK}.run(t, api, ids)
+	is(t, api, ids, `PATCH /api/cases/{k} {"body":"other steps"}`, http.StatusOK, "")
 	if got := api.Do(t, "GET", cases, "", "If-None-Match", tag); got.Status != http.StatusOK || !strings.Contains(string(got.Body), "other steps") {
 		t.Errorf("changed cases: %d %s", got.Status, got.Body)
 	}

@@ -64,9 +64,9 @@ func TestReadyz_fullLockStoreIsNotReady(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "redis://" + server.Addr + "/0", Assert: true})
 	ids := fixture(t, api, "full")
 	testerr.Must(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
-	step{request: "GET /readyz/reads", status: http.StatusOK, want: "the lock store is out of memory"}.run(t, api, ids)
+	is(t, api, ids, "GET /readyz/reads", http.StatusOK, "the lock store is out of memory")
 	for _, request := range []string{"GET /readyz", `PATCH /api/suites/{a} {"name":"x"}`} {
-		step{request: request, status: http.StatusServiceUnavailable, want: "the lock store is out of memory, and takes no writes"}.run(t, api, ids)
+		is(t, api, ids, request, http.StatusServiceUnavailable, "the lock store is out of memory, and takes no writes")
 	}
 }
 
@@ -81,7 +81,7 @@ func TestReadyz_fullDatabaseIsNamed(t *testing.T) {
 	if says := "the database is out of disk space"; answer.Status != http.StatusServiceUnavailable || !strings.Contains(string(answer.Body), says) {
 		t.Errorf("%d %s, want 503: %s", answer.Status, answer.Body, says)
 	}
-	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, ids)
+	is(t, api, ids, "GET /readyz", http.StatusOK, "")
 }
 
 // Balancers wait for a second. A lock store that hangs takes no reads away.
@@ -89,11 +89,11 @@ func TestReadyz_ReadsGoOnWhereTheLockStoreHangs(t *testing.T) {
 	server := testredis.Start(t, testredis.Redis)
 	proxy := testnet.StartProxy(t, server.Addr, 0)
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "redis://" + proxy.Addr() + "/0", Assert: true})
-	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, nil)
+	is(t, api, nil, "GET /readyz", http.StatusOK, "")
 	proxy.Pause()
 	defer proxy.Resume()
 	begun := time.Now()
-	step{request: "GET /readyz/reads", status: http.StatusOK, want: `"writes":"the lock store does not answer"`}.run(t, api, nil)
+	is(t, api, nil, "GET /readyz/reads", http.StatusOK, `"writes":"the lock store does not answer"`)
 	if took := time.Since(begun); took >= time.Second {
 		t.Errorf("it took %v", took)
 	}

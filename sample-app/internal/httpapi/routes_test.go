@@ -50,7 +50,8 @@ func TestIndex_isTrue(t *testing.T) {
 	}
 }
 
-// Where names are listed, the server answers under these alone, as behind a proxy.
+// Where names are listed, the server answers under these alone, as behind a proxy. Unless it is
+// told otherwise, nobody releases locks of others there.
 func TestHosts_areAnswered(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Hosts: []string{"plans.example"}})
 	for host, status := range map[string]int{"plans.example:443": http.StatusOK, "localhost": http.StatusMisdirectedRequest} {
@@ -59,5 +60,9 @@ func TestHosts_areAnswered(t *testing.T) {
 				t.Errorf("GET %s as %s: %d, want %d", path, host, answer.Status, status)
 			}
 		}
+	}
+	release := api.Do(t, "POST", "/admin/locks/api/release", `{"namespace":"a","id":"b","key":"c","reason":"because"}`, "Host", "plans.example", "Content-Type", "application/json")
+	if release.Status != http.StatusForbidden || !strings.Contains(string(release.Body), "read-only") {
+		t.Errorf("release: %d %s", release.Status, release.Body)
 	}
 }

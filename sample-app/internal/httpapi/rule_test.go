@@ -7,6 +7,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
@@ -26,9 +27,9 @@ func TestRuleSaysHowMuchAChangeLocks(t *testing.T) {
 			t.Run(fmt.Sprint(tt.asked, " beside ", tt.held, " by ", rule), func(t *testing.T) {
 				api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Rule: rule, Wait: -1})
 				ids := fixture(t, api, "rule")
-				step{request: `POST /api/plans/{plan}/suites {"parent_id":{d},"name":"x"}`, status: 201, save: "x"}.run(t, api, ids)
-				step{request: `POST /api/suites/{` + tt.held + `}/lock {"for":"1m"}`, status: 201}.run(t, api, ids)
-				step{request: tt.asked, status: status}.run(t, api, ids)
+				ids["x"] = apitest.Made[plans.Suite](t, api, "POST", expand("/api/plans/{plan}/suites", ids), expand(`{"parent_id":{d},"name":"x"}`, ids)).ID
+				is(t, api, ids, `POST /api/suites/{`+tt.held+`}/lock {"for":"1m"}`, 201, "")
+				is(t, api, ids, tt.asked, status, "")
 			})
 		}
 	}

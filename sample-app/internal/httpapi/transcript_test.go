@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
@@ -24,7 +26,8 @@ var record = flag.Bool("record", false, "write the answers into testdata/api.txt
 
 const transcript = "testdata/api.txt"
 
-// Every route answers as testdata/api.txt says, on every database, and leaves a sound tree.
+// Every route answers as testdata/api.txt says, on every database, and leaves a sound tree. Two
+// instances answer in turn, so that what one has done is known to the other.
 func TestTranscript(t *testing.T) {
 	text, err := os.ReadFile(transcript)
 	testerr.Must(t, err)
@@ -36,15 +39,14 @@ func TestTranscript(t *testing.T) {
 	}
 	for _, backend := range backends {
 		t.Run(backend.Name, func(t *testing.T) {
-			api := apitest.Start(t, instance.Config{
-				DB: backend.DB, Locks: backend.Locks, Assert: true, Wait: 100 * time.Millisecond, Namespace: "transcript-" + rand.Text(),
-			})
+			config := instance.Config{DB: backend.DB, Locks: backend.Locks, Assert: true, Wait: 100 * time.Millisecond, AdminRelease: true, Namespace: "transcript-" + rand.Text()}
+			instances := [2]*apitest.API{apitest.Start(t, config), apitest.Start(t, config)}
 			recorded := head
 			for number, part := range strings.Split(rest, "\n## ") {
 				name, steps, _ := strings.Cut(part, "\n")
 				t.Run(name, func(t *testing.T) {
-					p := play{api, fmt.Sprintf("project%d", number), map[string]string{}}
-					for key, id := range fixture(t, api, p.project) {
+					p := play{instances: instances, project: fmt.Sprintf("project%d", number), saved: map[string]string{"namespace": config.Namespace}}
+					for key, id := range fixture(t, instances[0], p.project) {
 						p.saved[key] = strconv.FormatInt(id, 10)
 					}
 					got := p.part(t, steps)
@@ -52,7 +54,7 @@ func TestTranscript(t *testing.T) {
 						compare(t, got, steps)
 					}
 					for _, plan := range []string{"plan", "other"} {
-						if answer := api.Do(t, "GET", "/api/plans/"+p.saved[plan]+"/fsck", ""); answer.Status == http.StatusOK && !strings.Contains(string(answer.Body), `"problems":[]`) {
+						if answer := instances[0].Do(t, "GET", "/api/plans/"+p.saved[plan]+"/fsck", ""); answer.Status == http.StatusOK && !strings.Contains(string(answer.Body), `"problems":[]`) {
 							t.Errorf("the tree is left with %s", answer.Body)
 						}
 					}
@@ -85,9 +87,10 @@ func compare(t *testing.T, got, want string) {
 
 // play is one run through a part of the transcript.
 type play struct {
-	api     *apitest.API
-	project string
-	saved   map[string]string // ids and tokens by their names
+	instances [2]*apitest.API
+	project   string
+	saved     map[string]string // ids and tokens by their names
+	revisions []string
 }
 
 var (
@@ -97,21 +100,27 @@ var (
 	longRun   = regexp.MustCompile(`n{60,}|a{60,}|😀{60,}`)
 	deepPath  = regexp.MustCompile(`(?:/\{n\*250\}){2,}`)
 	unfilled  = regexp.MustCompile(`\{[a-z]\w*\}`)
+	keys      = regexp.MustCompile(`"key":"([^"]+)"`)
 	saves     = regexp.MustCompile(`"(?:id|token)":"?([^",]+)`)
+	untils    = regexp.MustCompile(`"until":"([^"]+)"`)
+	revisions = regexp.MustCompile(`"revision":\d+`)
 	varieties = []struct{ pattern, as string }{ // what differs from run to run
 		{`"((?:[a-z]+_)?id)":\d+`, `"$1":#`},
 		{`((?:suite|plan|case|item)s?) [1-9]\d*`, `$1 #`},
-		{`"(since|until|now|deleted_at)":"[^"]+"`, `"$1":"TIME"`},
+		{`"(since|now|deleted_at)":"[^"]+"`, `"$1":"TIME"`},
 		{`"token":"[^"]+"`, `"token":"…"`},
-		{`"(fence|revision)":"?\d+"?`, `"$1":#`},
+		{`"fence":"?\d+"?`, `"fence":#`},
+		{`"(key|owner|holder|instance|request_id)":"[^"]+"`, `"$1":"…"`},
+		{`"id":"\d+"`, `"id":"#"`},
 		{`(since|until) \d{4}-[0-9T:.Z+-]+`, `$1 TIME`},
 		{`which has [A-Z]+ since`, `which has … since`}, // stores name one claim of several
 		{`transcript-\w+/\d+`, `the plan`},
+		{`transcript-\w+`, `{namespace}`},
 	}
 )
 
 // part sends the requests of a part, and returns it with the answers below them.
-func (p play) part(t *testing.T, steps string) string {
+func (p *play) part(t *testing.T, steps string) string {
 	t.Helper()
 	var out strings.Builder
 	for line := range strings.SplitSeq(steps, "\n") {
@@ -129,7 +138,7 @@ func (p play) part(t *testing.T, steps string) string {
 }
 
 // filled replaces what stands in braces.
-func (p play) filled(t *testing.T, text string) string {
+func (p *play) filled(t *testing.T, api *apitest.API, text string) string {
 	t.Helper()
 	text = repeated.ReplaceAllStringFunc(text, func(all string) string {
 		match := repeated.FindStringSubmatch(all)
@@ -139,7 +148,7 @@ func (p play) filled(t *testing.T, text string) string {
 	for name, value := range p.saved {
 		text = strings.ReplaceAll(text, "{"+name+"}", value)
 	}
-	text = strings.NewReplacer("{project}", p.project, "{host}", strings.TrimPrefix(p.api.URL, "http://")).Replace(text)
+	text = strings.NewReplacer("{project}", p.project, "{host}", strings.TrimPrefix(api.URL, "http://")).Replace(text)
 	if left := unfilled.FindString(text); left != "" {
 		t.Errorf("nothing was kept as %s", left)
 	}
@@ -147,12 +156,14 @@ func (p play) filled(t *testing.T, text string) string {
 }
 
 // send sends the request of a line, and returns the answer as the transcript has it.
-func (p play) send(t *testing.T, step []string) string {
+func (p *play) send(t *testing.T, step []string) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), step[2], p.api.URL+p.filled(t, step[3]), strings.NewReader(p.filled(t, step[4])))
+	api := p.instances[0]
+	p.instances[0], p.instances[1] = p.instances[1], api
+	req, err := http.NewRequestWithContext(t.Context(), step[2], api.URL+p.filled(t, api, step[3]), strings.NewReader(p.filled(t, api, step[4])))
 	testerr.Must(t, err)
 	for _, header := range headers.FindAllStringSubmatch(step[1], -1) {
-		req.Header.Add(header[1], p.filled(t, header[2]))
+		req.Header.Add(header[1], p.filled(t, api, header[2]))
 	}
 	req.Host = req.Header.Get("Host")
 	var resp *http.Response
@@ -181,7 +192,11 @@ func (p play) send(t *testing.T, step []string) string {
 	if resp.Header.Get("X-Content-Type-Options") != "nosniff" || resp.Header.Get("Cache-Control") != keeps {
 		t.Errorf("%s: %v", step[0], resp.Header)
 	}
-	if all := saves.FindAllSubmatch(body, -1); step[5] != "" && len(all) > 0 {
+	all := keys.FindAllSubmatch(body, -1)
+	if len(all) == 0 {
+		all = saves.FindAllSubmatch(body, -1)
+	}
+	if step[5] != "" && len(all) > 0 {
 		found := all[0]
 		if strings.HasPrefix(string(body), `{"items"`) {
 			found = all[len(all)-1]
@@ -189,6 +204,20 @@ func (p play) send(t *testing.T, step []string) string {
 		p.saved[step[5]] = string(found[1])
 	}
 	text := strings.ReplaceAll(string(body), p.project, "{project}")
+	// A lock that a client keeps lasts for minutes, a request's until its lease ends.
+	text = untils.ReplaceAllStringFunc(text, func(until string) string {
+		at, err := time.Parse(time.RFC3339, untils.FindStringSubmatch(until)[1])
+		if left := time.Until(at); err == nil && left > 31*time.Second {
+			return fmt.Sprintf(`"until":"in %v"`, left.Round(time.Minute))
+		}
+		return `"until":"TIME"`
+	})
+	text = revisions.ReplaceAllStringFunc(text, func(revision string) string {
+		if !slices.Contains(p.revisions, revision) {
+			p.revisions = append(p.revisions, revision)
+		}
+		return fmt.Sprintf(`"revision":"the %d."`, 1+slices.Index(p.revisions, revision))
+	})
 	for _, v := range varieties {
 		text = regexp.MustCompile(v.pattern).ReplaceAllString(text, v.as)
 	}
@@ -200,6 +229,9 @@ func (p play) send(t *testing.T, step []string) string {
 	status := strconv.Itoa(resp.StatusCode)
 	if resp.Close {
 		status += " closes"
+	}
+	if resp.Header.Get(idempotency.ReplayedHeader) == "true" {
+		status += " replayed"
 	}
 	return strings.TrimRight(status+" "+strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  "), " ")
 }
