@@ -7,10 +7,10 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pathlock-go/pathlock"
@@ -58,38 +58,23 @@ func cmdExits(ts *testscript.TestScript, _ bool, args []string) {
 // cmdAwait waits until somebody waits in the trees of a mutex and an election: await NAME
 func cmdAwait(ts *testscript.TestScript, _ bool, args []string) {
 	p := ts.Value("people").(*people)
-	testserver.Await(p.t, args[0]+" has a waiter", func() bool { return waiters(p.t, pathlock.New(p.store), args[0]) > 0 })
-}
-
-// waiters returns how many wait for a name.
-func waiters(t testing.TB, locker *pathlock.Locker, name string) int {
-	n := 0
-	for _, namespace := range []string{pathlock.MutexNamespace, "election"} {
-		snapshot, err := locker.Snapshot(t.Context(), must(pathlock.NewTree(namespace, name)))
-		testerr.Must(t, err)
-		n += len(snapshot.Waiters)
-	}
-	return n
-}
-
-// A signal ends a wait, and leaves nobody in the queue.
-func TestLock_signalEndsAWait(t *testing.T) {
-	t.Parallel()
-	url, _ := table(t, sound)
-	locker := opened(t, url)
-	lock, err := locker.Mutex("nightly").TryLock(t.Context())
-	testerr.Must(t, err)
-	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGUSR1} {
-		cmd := program(t, "lock", "nightly", "--locks", url, "--", "true")
-		testerr.Must(t, cmd.Start())
-		testserver.Await(t, "it waits", func() bool { return waiters(t, locker, "nightly") > 0 })
-		testerr.Must(t, cmd.Process.Signal(s))
-		_ = cmd.Wait() // its exit code is looked at
-		if code := cmd.ProcessState.ExitCode(); code != 128+int(s) || waiters(t, locker, "nightly") > 0 {
-			t.Errorf("after %v, the exit code is %d, and %d wait", s, code, waiters(t, locker, "nightly"))
+	testserver.Await(p.t, args[0]+" has a waiter", func() bool {
+		n := 0
+		for _, namespace := range []string{pathlock.MutexNamespace, "election"} {
+			snapshot, err := pathlock.New(p.store).Snapshot(p.t.Context(), must(pathlock.NewTree(namespace, args[0])))
+			testerr.Must(p.t, err)
+			n += len(snapshot.Waiters)
 		}
-	}
-	testerr.Must(t, lock.Release(t.Context()))
+		return n > 0
+	})
+}
+
+// cmdSQL runs the statements of a file on an SQLite file: sql DATABASE FILE
+func cmdSQL(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := driver.Open("file:" + ts.MkAbs(args[0]) + "?_pragma=busy_timeout(10000)")
+	ts.Check(err)
+	defer func() { _ = db.Close() }()
+	ts.Check(testerr.Of(db.ExecContext(context.Background(), ts.ReadFile(args[1]))))
 }
 
 // A command whose lock cannot be renewed has ended when the lease ends, even if it ignores SIGTERM.

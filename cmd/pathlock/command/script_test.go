@@ -17,7 +17,8 @@ import (
 )
 
 // The transcripts in testdata/locks say what the commands that look at locks show, on several
-// stores. Besides the program, they know
+// stores, and those in testdata/tables what is done to the tables of an SQLite file. Besides the
+// program, they know
 //
 //	lock NAME TREE MODE PATH NOTE     somebody holds, and $NAME is what ls calls him
 //	queue NAME TREE MODE PATH NOTE    somebody waits
@@ -25,8 +26,10 @@ import (
 //	lost NAME                         he learns that he has lost what he held
 //	exits CODE COMMAND ARGUMENTS      a command that has this exit code
 //	await NAME                        somebody waits for a mutex or an election
+//	sql DATABASE FILE                 statements run on an SQLite file
 func TestLooks_transcripts(t *testing.T) {
 	t.Parallel()
+	t.Run("tables", func(t *testing.T) { transcripts(t, "testdata/tables", "sqlite://$WORK/app.db") })
 	t.Run("SQLite", func(t *testing.T) { transcripts(t, "testdata/locks", "sqlite://$WORK/app.db") })
 	t.Run("Redis", func(t *testing.T) {
 		transcripts(t, "testdata/locks", "redis://"+testredis.Start(t, testredis.Redis).Addr+"/0")
@@ -48,11 +51,12 @@ func transcripts(t *testing.T, dir, url string) {
 			env.Defer(p.end)
 			env.Values["people"] = p
 			env.Setenv("PATHLOCK_LOCKS", at)
+			env.Setenv("PATHLOCK_DB", "sqlite://"+env.WorkDir+"/app.db")
 			env.Setenv("NS", fmt.Sprintf("transcript-%d-%d", os.Getpid(), time.Now().UnixNano()))
 			return store.Ping(t.Context()) // which makes the tables
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"lock": cmdLock, "queue": cmdQueue, "granted": cmdGranted, "lost": cmdLost, "exits": cmdExits, "await": cmdAwait,
+			"lock": cmdLock, "queue": cmdQueue, "granted": cmdGranted, "lost": cmdLost, "exits": cmdExits, "await": cmdAwait, "sql": cmdSQL,
 		},
 	})
 }

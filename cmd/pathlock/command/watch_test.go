@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -84,21 +83,6 @@ func TestWatchWritesChanges(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil || errs.Len() > 0 {
 		t.Errorf("it ends with %v: %s", err, &errs)
-	}
-}
-
-// A pipe that nobody reads ends watch with exit code 0.
-func TestWatchEndsWithItsReader(t *testing.T) {
-	t.Parallel()
-	url, _, _ := heldInFile(t, "plan-001")
-	in, out, err := os.Pipe()
-	testerr.Must(t, err)
-	defer func() { _ = out.Close() }()
-	testerr.Must(t, in.Close())
-	cmd := program(t, "watch", "--locks", url, "--interval", "100ms")
-	cmd.Stdout = out
-	if err := cmd.Run(); err != nil {
-		t.Errorf("it ends with %v", err)
 	}
 }
 
