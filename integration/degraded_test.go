@@ -47,27 +47,27 @@ func openDegradable(t *testing.T, d gormplugintest.Database, server *testredis.S
 	locks := middleware.New(locker, plugin.Resolver(&suite{}), middleware.Config{Log: quiet})
 	engine := gin.New()
 	id, name, parent := lockspec.Param("id"), lockspec.JSON("Name"), lockspec.JSON("ParentID")
-	handle := func(do func(db *gorm.DB, c *gin.Context, body suite) error) gin.HandlerFunc {
-		return func(c *gin.Context) {
+	handle := func(method, path string, spec lockspec.Spec, do func(db *gorm.DB, c *gin.Context, body suite) error) {
+		engine.Handle(method, path, locks.Lock(spec), func(c *gin.Context) {
 			var body suite
 			_ = c.ShouldBindJSON(&body)
 			if err := do(db.WithContext(c.Request.Context()), c, body); err != nil {
 				locks.Fail(c, err)
 			}
-		}
+		})
 	}
-	rename := handle(func(db *gorm.DB, c *gin.Context, body suite) error {
+	rename := func(db *gorm.DB, c *gin.Context, body suite) error {
 		return gormplugin.Rename(db, &suite{}, c.Param("id"), body.Name)
-	})
-	engine.PATCH("/suites/:id", locks.Lock(lockspec.Rename(id, name).Asserted()), rename)
-	engine.PATCH("/unasserted/:id", locks.Lock(lockspec.Rename(id, name)), rename)
-	engine.PUT("/suites/:id", locks.Lock(lockspec.Move(id, parent).Asserted()), handle(func(db *gorm.DB, c *gin.Context, body suite) error {
+	}
+	handle("PATCH", "/suites/:id", lockspec.Rename(id, name).Asserted(), rename)
+	handle("PATCH", "/unasserted/:id", lockspec.Rename(id, name), rename)
+	handle("PUT", "/suites/:id", lockspec.Move(id, parent).Asserted(), func(db *gorm.DB, c *gin.Context, body suite) error {
 		return gormplugin.Move(db, &suite{}, c.Param("id"), gormplugin.Below(*body.ParentID))
-	}))
-	engine.PATCH("/detached/:id", locks.Lock(lockspec.None("it locks itself")), handle(func(_ *gorm.DB, c *gin.Context, _ suite) error {
+	})
+	handle("PATCH", "/detached/:id", lockspec.None("it locks itself"), func(_ *gorm.DB, c *gin.Context, _ suite) error {
 		_, _, err := locks.Detach(c, lockspec.Slot(id).Asserted(), time.Minute, "")
 		return err
-	}))
+	})
 	return engine, db
 }
 

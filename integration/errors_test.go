@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/ncruces/go-sqlite3/gormlite"
-	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -125,9 +124,7 @@ type answer struct {
 func TestErrors_AreAnswered(t *testing.T) {
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, gormplugin.Model(&gormplugintest.Suite{}))
-	db, err := gorm.Open(gormlite.OpenDB(databases.Pool(t, databases.SQLiteConnector(t, ""))), &gorm.Config{})
-	testerr.Must(t, err)
-	testerr.Must(t, db.Use(plugin))
+	databases.Use(t, gormlite.Open(databases.SQLiteFile(t, "")), plugin)
 	locks := middleware.New(locker, plugin.Resolver(&gormplugintest.Suite{}), middleware.Config{})
 	retries := []string{"locked", "lock-store-unavailable", "database-unavailable", "timeout"}
 	wanted := answers()

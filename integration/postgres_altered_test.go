@@ -27,7 +27,7 @@ func TestPostgresWritesAfterColumnsChanged(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := databases.Postgres(t, databases.WordOrder, nil)
-			db := openMigrated(t, d.Dialector(databases.Pool(t, d.Connector)), gormplugin.MaxTries(c.tries))
+			db := openMigrated(t, d, gormplugin.MaxTries(c.tries))
 			pool, err := db.DB()
 			testerr.Must(t, err)
 			pool.SetMaxOpenConns(1)

@@ -12,7 +12,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 )
 
 // guarded opens the database with the plugin and makes the tables of the test suite.
@@ -24,12 +23,7 @@ func guarded(t *testing.T, d gormplugintest.Database) *gorm.DB {
 // guardedBy makes the tables of models by GORM alone, and uses the plugin then.
 func guardedBy(t *testing.T, d gormplugintest.Database, plugin *gormplugin.Plugin, models ...any) *gorm.DB {
 	t.Helper()
-	pool := sql.OpenDB(d.Connector)
-	t.Cleanup(func() {
-		testerr.None(t, pool.Close())
-	})
-	db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
-	testerr.Must(t, err)
+	db := databases.Use(t, d.Dialector(sql.OpenDB(d.Connector)))
 	testerr.Must(t, db.AutoMigrate(models...))
 	testerr.Must(t, db.Use(plugin))
 	return db
@@ -89,7 +83,11 @@ func TestPostgresUnsafeLevels(t *testing.T) {
 // SERIALIZABLE sees only conflicts with transactions that run at it: all writers do, or none.
 func TestPostgresSerializableBesideOthers(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	dbs := map[string]*gorm.DB{}
+	for _, level := range []string{"read committed", "repeatable read", "serializable"} {
+		dbs[level] = guarded(t, databases.Postgres(t, databases.ByteOrder, map[string]string{"default_transaction_isolation": level}))
+	}
+	for plan, c := range []struct {
 		byDefault string
 		asked     sql.IsolationLevel
 		want      error
@@ -104,9 +102,8 @@ func TestPostgresSerializableBesideOthers(t *testing.T) {
 		{"serializable", sql.LevelDefault, nil},
 	} {
 		t.Run(c.asked.String()+" beside "+c.byDefault, func(t *testing.T) {
-			db := guarded(t, databases.Postgres(t, databases.ByteOrder, map[string]string{"default_transaction_isolation": c.byDefault}))
-			root := &gormplugintest.Suite{PlanID: 1}
-			err := db.Transaction(func(tx *gorm.DB) error {
+			root := &gormplugintest.Suite{PlanID: int64(1 + plan)}
+			err := dbs[c.byDefault].Transaction(func(tx *gorm.DB) error {
 				if err := tx.Create(root).Error; err != nil {
 					return err
 				}

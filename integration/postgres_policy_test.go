@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"database/sql"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +45,7 @@ func runAll(t *testing.T, db *gorm.DB, statements ...string) {
 func TestVerify_PostgresPolicy(t *testing.T) {
 	t.Parallel()
 	d := databases.Postgres(t, databases.ByteOrder, nil)
-	db := openMigrated(t, d.Dialector(sql.OpenDB(d.Connector)))
+	db := openMigrated(t, d)
 	root := branch(t, db, nil, "")
 	a := branch(t, db, root, "a")
 	x := branch(t, db, a, "x")

@@ -20,7 +20,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treetable"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 )
 
 // Instances that migrate one file at once all start, also where their transactions begin as those
@@ -83,17 +82,10 @@ func TestBelow_everyCollationOrdersNumbers(t *testing.T) {
 }
 
 // openMigrated returns a DB with the plugin and a tree in which nothing is wrong.
-func openMigrated(t *testing.T, dialector gorm.Dialector, leaves ...gormplugin.Option) *gorm.DB {
+func openMigrated(t *testing.T, d gormplugintest.Database, options ...gormplugin.Option) *gorm.DB {
 	t.Helper()
-	db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard})
-	testerr.Must(t, err)
-	t.Cleanup(func() {
-		if pool, err := db.DB(); err == nil {
-			_ = pool.Close()
-		}
-	})
-	options := append([]gormplugin.Option{gormplugin.Model(&gormplugintest.Branch{})}, leaves...)
-	testerr.Must(t, db.Use(gormplugin.New(pathlock.New(memstore.New()), options...)))
+	options = append(options, gormplugin.Model(&gormplugintest.Branch{}))
+	db := databases.Use(t, d.Dialector(sql.OpenDB(d.Connector)), gormplugin.New(pathlock.New(memstore.New()), options...))
 	for range 2 {
 		if err := gormplugin.AutoMigrate(db); err != nil && !errors.Is(err, gormplugin.ErrUnsafeSchema) {
 			t.Fatal(err)
@@ -129,7 +121,7 @@ func TestVerify_postgresIsolation(t *testing.T) {
 	for level, want := range map[string][]treeschema.Check{"repeatable read": {treeschema.Isolation}, "serializable": nil} {
 		t.Run(level, func(t *testing.T) {
 			d := databases.Postgres(t, databases.ByteOrder, map[string]string{"default_transaction_isolation": level})
-			finds(t, openMigrated(t, d.Dialector(sql.OpenDB(d.Connector))), want...)
+			finds(t, openMigrated(t, d), want...)
 		})
 	}
 }
@@ -138,7 +130,7 @@ func TestVerify_postgresIsolation(t *testing.T) {
 func TestVerify_postgresEncoding(t *testing.T) {
 	t.Parallel()
 	d := databases.Postgres(t, "ENCODING 'SQL_ASCII' LOCALE 'C'", map[string]string{"client_encoding": "UTF8"})
-	finds(t, openMigrated(t, d.Dialector(sql.OpenDB(d.Connector))), treeschema.Encoding)
+	finds(t, openMigrated(t, d), treeschema.Encoding)
 }
 
 // The index that Verify asks for is the one that serves the plugin's ranges; one in the order of
@@ -146,7 +138,7 @@ func TestVerify_postgresEncoding(t *testing.T) {
 func TestPathIndex_onPostgres(t *testing.T) {
 	t.Parallel()
 	d := databases.Postgres(t, databases.ByteOrder, nil)
-	db := openMigrated(t, d.Dialector(sql.OpenDB(d.Connector)))
+	db := openMigrated(t, d)
 	serves := func() bool {
 		var plan []string
 		err := db.Transaction(func(tx *gorm.DB) error {
@@ -192,7 +184,7 @@ type Unsized struct {
 func TestPathIndex_pathTooLong(t *testing.T) {
 	t.Parallel()
 	d := databases.Postgres(t, databases.ByteOrder, nil)
-	db := openMigrated(t, d.Dialector(sql.OpenDB(d.Connector)), gormplugin.Model(&Unsized{}))
+	db := openMigrated(t, d, gormplugin.Model(&Unsized{}))
 	// What can be compressed would fit.
 	random := func(length int) string {
 		name := make([]byte, length)

@@ -19,7 +19,6 @@ import (
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 )
 
 // sharding goes by the name of gorm.io/sharding, and puts its own connections around those of each
@@ -49,8 +48,7 @@ func (*shardingPool) Rollback() error { return nil }
 func TestShardingIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, before := range []bool{true, false} {
-		db, err := gorm.Open(gormlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")), &gorm.Config{Logger: logger.Discard})
-		testerr.Must(t, err)
+		db := databases.Use(t, gormlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")))
 		plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&gormplugintest.Branch{}))
 		errs := make(map[string]error)
 		if before {
@@ -67,9 +65,6 @@ func TestShardingIsRefused(t *testing.T) {
 				t.Errorf("%s, registered before the plugin: %t: got the error %v", what, before, err)
 			}
 		}
-		pool, err := db.DB()
-		testerr.Must(t, err)
-		testerr.Must(t, pool.Close())
 	}
 }
 

@@ -20,7 +20,6 @@ import (
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 )
 
 // Folder is a row of a tree that has no root row.
@@ -65,15 +64,8 @@ func openFolders(t *testing.T) *folders {
 func (f *folders) open(t *testing.T, namespace string) {
 	t.Helper()
 	f.plugin = gormplugin.New(f.locker, gormplugin.Model(&Folder{}, gormplugin.Namespace(namespace)))
-	db, err := gorm.Open(gormlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")), &gorm.Config{Logger: logger.Discard})
-	testerr.Must(t, err)
-	t.Cleanup(func() {
-		if pool, err := db.DB(); err == nil {
-			_ = pool.Close()
-		}
-	})
-	testerr.Must(t, errors.Join(db.Use(f.plugin), gormplugin.AutoMigrate(db)))
-	f.DB = db
+	f.DB = databases.Use(t, gormlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")), f.plugin)
+	testerr.Must(t, gormplugin.AutoMigrate(f.DB))
 }
 
 type folderBody struct {

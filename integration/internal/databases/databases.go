@@ -18,6 +18,7 @@ import (
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
 
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
@@ -31,10 +32,9 @@ const (
 	WordOrder = "ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-u-ka-shifted' LOCALE 'C'"
 )
 
-// Postgres creates a database on the PostgreSQL server of the tests, and drops it after the test.
-// The locale decides how text columns are ordered. Settings are those of the sessions, such as
-// default_transaction_isolation.
-func Postgres(t *testing.T, locale string, settings map[string]string) gormplugintest.Database {
+// PostgresConfig creates a database on the PostgreSQL server of the tests, and drops it after the
+// test. The locale decides how text columns are ordered.
+func PostgresConfig(t *testing.T, locale string) *pgx.ConnConfig {
 	t.Helper()
 	config, err := pgx.ParseConfig(testserver.Postgres(t))
 	testerr.Must(t, err)
@@ -48,6 +48,14 @@ func Postgres(t *testing.T, locale string, settings map[string]string) gormplugi
 	t.Cleanup(func() { administer(context.Background(), "DROP DATABASE "+name) })
 	own := config.Copy()
 	own.Database = name
+	return own
+}
+
+// Postgres is a database on PostgreSQL. Settings are those of the sessions, such as
+// default_transaction_isolation.
+func Postgres(t *testing.T, locale string, settings map[string]string) gormplugintest.Database {
+	t.Helper()
+	own := PostgresConfig(t, locale)
 	// A deadlock is looked for after a second by default, in which all others wait.
 	own.RuntimeParams["deadlock_timeout"] = "50ms"
 	for key, value := range settings {
@@ -91,6 +99,20 @@ func Pool(t *testing.T, connector driver.Connector) *sql.DB {
 	pool := sql.OpenDB(connector)
 	t.Cleanup(func() { _ = pool.Close() })
 	return pool
+}
+
+// Use opens a database with plugins until the end of the test.
+func Use(t testing.TB, dialector gorm.Dialector, plugins ...gorm.Plugin) *gorm.DB {
+	t.Helper()
+	db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard})
+	testerr.Must(t, err)
+	pool, err := db.DB()
+	testerr.Must(t, err)
+	t.Cleanup(func() { testerr.None(t, pool.Close()) })
+	for _, plugin := range plugins {
+		testerr.Must(t, db.Use(plugin))
+	}
+	return db
 }
 
 // Each runs a test on every database at once, as parallel subtests. The subtest of a server that
