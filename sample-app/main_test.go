@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -65,26 +64,13 @@ type served struct {
 // serve starts an instance, and waits until it has written its first lines.
 func serve(t *testing.T, cmd *exec.Cmd, lines int) *served {
 	t.Helper()
-	out, err := cmd.StdoutPipe()
-	testerr.Must(t, err)
-	cmd.Stderr = os.Stderr
-	testerr.Must(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	out := started(t, cmd)
+	testserver.Await(t, "the first lines are there", func() bool { return strings.Count(out.String(), "\n") >= lines })
 	s := &served{cmd: cmd}
-	reader := bufio.NewReader(out)
-	for range lines {
-		line, err := reader.ReadString('\n')
-		if err != nil {
-			t.Fatalf("after %q: %v", s.message, err)
-		}
+	for _, line := range strings.Split(out.String(), "\n")[:lines] {
 		s.message = append(s.message, strings.TrimSpace(line))
 	}
-	go func() { _, _ = io.Copy(io.Discard, reader) }()
-	addr, ok := strings.CutPrefix(s.message[0], instance.Listening)
-	if !ok {
-		t.Fatalf("the first line is %q", s.message[0])
-	}
-	s.url = "http://" + addr
+	s.url = "http://" + strings.TrimPrefix(s.message[0], instance.Listening)
 	return s
 }
 

@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
-	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/integration/internal/program"
@@ -65,11 +63,9 @@ func TestAdopt_printsWhatTheProgramsHave(t *testing.T) {
 				_, err := pool.ExecContext(t.Context(), statement.SQL)
 				testerr.Must(t, err)
 			}
-			db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
-			testerr.Must(t, err)
 			client := redis.NewClient(options)
 			defer func() { _ = client.Close() }()
-			if _, err := b.after(t.Context(), db, client); err != nil {
+			if _, err := b.after(t.Context(), databases.Use(t, d.Dialector(pool)), client); err != nil {
 				t.Errorf("%s: after the statements: %v", b.name, err)
 			}
 		})

@@ -22,7 +22,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"gorm.io/driver/mysql"
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/fsck"
@@ -180,8 +179,7 @@ var (
 // adopt takes a database from the program before to the one after, whose instances it returns.
 func (b backEnd) adopt(t *testing.T, d gormplugintest.Database) (engines []*gin.Engine) {
 	pool := databases.Pool(t, d.Connector)
-	db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
-	testerr.Must(t, err)
+	db := databases.Use(t, d.Dialector(pool))
 	old := b.instances(t, d, b.before)
 	b.plant(t, old[0])
 	testerr.Must(t, b.fill(db))
@@ -239,9 +237,7 @@ func (b backEnd) instances(t *testing.T, d gormplugintest.Database, program func
 			_ = client.Close()
 		})
 		start := func() (*gin.Engine, error) {
-			db, err := gorm.Open(d.Dialector(databases.Pool(t, d.Connector)), &gorm.Config{Logger: logger.Discard})
-			testerr.Must(t, err)
-			return program(t.Context(), db, client)
+			return program(t.Context(), databases.Use(t, d.Dialector(sql.OpenDB(d.Connector))), client)
 		}
 		engine, err := start()
 		if unsafe := (*gormplugin.SchemaError)(nil); errors.As(err, &unsafe) {

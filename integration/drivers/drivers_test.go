@@ -104,16 +104,11 @@ func TestDrivers_refused(t *testing.T) {
 func uses(t *testing.T, dialector gorm.Dialector, says ...string) {
 	t.Helper()
 	db, err := gorm.Open(dialector, &gorm.Config{DisableAutomaticPing: true})
-	must(t, err)
+	testerr.Must(t, err)
 	err = db.Use(gormplugin.New(pathlock.New(memstore.New())))
 	for _, says := range says {
 		if !errors.Is(err, gormplugin.ErrUnsupportedDatabase) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want that %s", dialector.Name(), err, says)
 		}
 	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	testerr.Must(t, err)
 }

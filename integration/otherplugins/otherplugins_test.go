@@ -14,13 +14,13 @@ import (
 	"gorm.io/gen"
 	"gorm.io/gen/field"
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 	"gorm.io/plugin/opentelemetry/tracing"
 	"gorm.io/plugin/optimisticlock"
 	"gorm.io/plugin/soft_delete"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -89,11 +89,7 @@ func TestOtherPlugins(t *testing.T) {
 	for name, use := range others {
 		for _, first := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, the plugin first: %t", name, first), func(t *testing.T) {
-				db, err := gorm.Open(mysql.Open(testserver.MySQLServer{DSN: testserver.MySQL(t)}.Scratch(t)), &gorm.Config{Logger: logger.Discard})
-				testerr.Must(t, err)
-				pool, err := db.DB()
-				testerr.Must(t, err)
-				t.Cleanup(func() { testerr.Must(t, pool.Close()) })
+				db := databases.Use(t, mysql.Open(testserver.MySQLServer{DSN: testserver.MySQL(t)}.Scratch(t)))
 				locker := pathlock.New(memstore.New(), pathlock.WithWait(pathlock.NoWait))
 				plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
 				var work func(bool)

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/ncruces/go-sqlite3/gormlite"
-	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/integration/internal/program"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -50,14 +50,10 @@ func inShell(t *testing.T, line string, env ...string) (code int, out string) {
 // database makes an SQLite file with the outcome of the statements.
 func database(t *testing.T, file string, statements ...string) {
 	t.Helper()
-	db, err := gorm.Open(gormlite.Open("file:" + file))
-	testerr.Must(t, err)
+	db := databases.Use(t, gormlite.Open("file:"+file))
 	for _, statement := range statements {
 		testerr.Must(t, db.Exec(statement).Error)
 	}
-	pool, err := db.DB()
-	testerr.Must(t, err)
-	testerr.Must(t, pool.Close())
 }
 
 // The commands of docs/repair.md find a wrong path, say what they would change, and change it, with

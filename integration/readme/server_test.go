@@ -6,17 +6,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gin-gonic/gin"
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -25,14 +24,7 @@ import (
 func open(t *testing.T) *gorm.DB {
 	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
-	db, err := gorm.Open(gormlite.Open("file:"+filepath.Join(t.TempDir(), "db")+"?_txlock=immediate&_pragma=busy_timeout(5000)"), &gorm.Config{Logger: logger.Discard})
-	testerr.Must(t, err)
-	t.Cleanup(func() {
-		if pool, err := db.DB(); err == nil {
-			_ = pool.Close()
-		}
-	})
-	return db
+	return databases.Use(t, gormlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")))
 }
 
 // The code of the pages does what they say: the routes, and the job that tidies up.

@@ -81,8 +81,8 @@ func outside(t *testing.T, proxy, next string) []string {
 	}
 	return []string{
 		"GOPROXY=file://" + proxy + "," + env("GOPROXY"), "GOMODCACHE=" + cache, "GOBIN=" + t.TempDir(),
-		// -modcacherw lets the test delete its folders.
-		"GOFLAGS=-modcacherw", "GOWORK=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off",
+		// -modcacherw lets the test delete its folders, and -w saves the linker time.
+		"GOFLAGS=-modcacherw -ldflags=-w", "GOWORK=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off",
 		"GOPRIVATE=", "GONOPROXY=", "GONOSUMDB=", "GOINSECURE=", "GOVCS=*:off",
 	}
 }
