@@ -47,15 +47,11 @@ func TestEtcd(t *testing.T) {
 		defer func() { _ = store.Close(t.Context()) }()
 		auth := store.(interface{ Client() *clientv3.Client }).Client()
 		for _, user := range []string{"root", "locks"} {
-			_, err := auth.UserAdd(t.Context(), user, "secret")
-			testerr.Must(t, err)
-			_, err = auth.RoleAdd(t.Context(), user)
-			testerr.Must(t, err)
-			_, err = auth.UserGrantRole(t.Context(), user, user)
-			testerr.Must(t, err)
+			testerr.Must(t, testerr.Of(auth.UserAdd(t.Context(), user, "secret")))
+			testerr.Must(t, testerr.Of(auth.RoleAdd(t.Context(), user)))
+			testerr.Must(t, testerr.Of(auth.UserGrantRole(t.Context(), user, user)))
 		}
-		_, err = auth.AuthEnable(t.Context())
-		testerr.Must(t, err)
+		testerr.Must(t, testerr.Of(auth.AuthEnable(t.Context())))
 		f := want(t, locks(t, "etcd://locks:secret@"+server.Addr), doctor.Problem, "service", "does not let the user")
 		if !strings.Contains(f.Change, "readwrite") || strings.Contains(f.Change, "secret") {
 			t.Errorf("the change is %q", f.Change)

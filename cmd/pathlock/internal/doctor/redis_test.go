@@ -50,9 +50,8 @@ func TestRedisReplicas(t *testing.T) {
 	testserver.Await(t, "the replica is in time", func() bool {
 		return strings.Contains(fmt.Sprint(primary.Do("INFO", "replication")), "min_slaves_good_slaves:1")
 	})
-	r := locks(t, urlOf(primary))
-	want(t, r, doctor.Fine, "replicas", "min-replicas-to-write is 1")
-	r = locks(t, urlOf(replica))
+	want(t, locks(t, urlOf(primary)), doctor.Fine, "replicas", "min-replicas-to-write is 1")
+	r := locks(t, urlOf(replica))
 	want(t, r, doctor.Problem, "service", "is a replica, which takes no writes")
 	want(t, r, doctor.Problem, "role", "nothing is granted")
 }

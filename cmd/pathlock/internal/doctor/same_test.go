@@ -8,17 +8,18 @@ import (
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
-	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // A lock store that is not the one of the programs on the database is a problem, on each database.
 func TestSame_FindsAnotherStore(t *testing.T) {
-	t.Parallel()
-	test := func(t *testing.T, url string, dialect fsck.Dialect) {
-		t.Parallel()
+	eachDatabase(t, func(t *testing.T, url string, dialect fsck.Dialect) {
 		locks := "sqlite://" + filepath.Join(t.TempDir(), "locks.db")
 		used(t, locks)
+		if dialect == fsck.SQLite {
+			used(t, url) // makes the file of the locks
+			url += "-locks"
+		}
 		db := open(t, url)
 		same := func() doctor.Report {
 			return examine(t, doctor.Subject{Locks: locks, DB: db, Dialect: dialect})
@@ -34,12 +35,5 @@ func TestSame_FindsAnotherStore(t *testing.T) {
 		testerr.Must(t, store.Close(t.Context()))
 		do(t, db, "UPDATE pathlock_stores SET store = '"+id+"'")
 		want(t, same(), doctor.Fine, "same store", "take the locks of suites here, in the namespace testplan")
-	}
-	t.Run("SQLite", func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "app.db")
-		used(t, "sqlite://"+path) // makes the file
-		test(t, "sqlite://"+path+"-locks", fsck.SQLite)
 	})
-	t.Run("PostgreSQL", func(t *testing.T) { test(t, postgres(t), fsck.PostgreSQL) })
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, mysql(t, server), fsck.MySQL) })
 }

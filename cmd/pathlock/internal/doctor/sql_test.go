@@ -38,9 +38,6 @@ func do(t *testing.T, db *sql.DB, statements ...string) {
 // postgres makes a database, and returns its URL.
 func postgres(t *testing.T) string { return testserver.ScratchPostgres(t) }
 
-// mysql makes a database on a server, and returns its URL.
-func mysql(t *testing.T, server testserver.MySQLServer) string { return "mysql://" + server.Scratch(t) }
-
 // used opens the lock store, as a program does, so that the tables of the locks are there.
 func used(t *testing.T, url string) {
 	t.Helper()
@@ -50,11 +47,28 @@ func used(t *testing.T, url string) {
 	testerr.Must(t, store.Close(t.Context()))
 }
 
+// eachDatabase runs a test on an SQLite file that is not there yet, and on a new database of each
+// server.
+func eachDatabase(t *testing.T, test func(t *testing.T, url string, dialect fsck.Dialect)) {
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		test(t, "sqlite://"+filepath.Join(t.TempDir(), "app.db"), fsck.SQLite)
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		test(t, postgres(t), fsck.PostgreSQL)
+	})
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		t.Parallel()
+		test(t, "mysql://"+server.Scratch(t), fsck.MySQL)
+	})
+}
+
 // The tables of the locks are looked at, and locks tried, on each database. Nothing is created.
 func TestSQL_locksInDatabases(t *testing.T) {
-	t.Parallel()
-	test := func(t *testing.T, url, file string) {
-		t.Parallel()
+	eachDatabase(t, func(t *testing.T, url string, dialect fsck.Dialect) {
+		file := map[fsck.Dialect]string{fsck.SQLite: "no such file"}[dialect]
 		want(t, locks(t, url), doctor.Warning, "tables", file)
 		want(t, locks(t, url), doctor.Warning, "tables", file) // the first look has made none
 		used(t, url)
@@ -62,17 +76,17 @@ func TestSQL_locksInDatabases(t *testing.T) {
 		want(t, r, doctor.Fine, "tables", "may write them")
 		want(t, r, doctor.Fine, "trial", "handed over")
 		want(t, r, doctor.Fine, "version", "supported")
-		if file == "" {
+		if dialect != fsck.SQLite {
 			do(t, open(t, url), "ALTER TABLE pathlock_trees DROP COLUMN version")
 			want(t, locks(t, url), doctor.Problem, "tables", "version")
 		}
-	}
-	t.Run("SQLite", func(t *testing.T) { test(t, "sqlite://"+filepath.Join(t.TempDir(), "app.db"), "no such file") })
-	t.Run("PostgreSQL", func(t *testing.T) { test(t, postgres(t), "") })
+	})
+}
+
+func TestMySQL_timeOuts(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		test(t, mysql(t, server), "")
 		idle := map[string]string{testserver.MariaDB: "idle_transaction_timeout is 0", testserver.Oracle: "wait_timeout is"}[server.Product]
-		want(t, locks(t, mysql(t, server)), doctor.Advice, "time-outs", idle)
+		want(t, locks(t, "mysql://"+server.Scratch(t)), doctor.Advice, "time-outs", idle)
 	})
 }
 
@@ -113,26 +127,27 @@ var suitesTable = &fsck.Table{Table: "suites", Key: "id", Tree: "plan_id", Paren
 
 // A table is examined as gormplugin.Verify does it, and writes are tried with the user's rights.
 func TestTable(t *testing.T) {
-	t.Parallel()
-	examine := func(t *testing.T, db *sql.DB, dialect fsck.Dialect, table *fsck.Table) doctor.Report {
-		t.Helper()
-		return examine(t, doctor.Subject{DB: db, Dialect: dialect, Table: table})
-	}
 	missing := *suitesTable
 	missing.Parent = "up"
-	test := func(t *testing.T, url string, dialect fsck.Dialect) {
-		t.Parallel()
+	eachDatabase(t, func(t *testing.T, url string, dialect fsck.Dialect) {
+		if dialect == fsck.SQLite {
+			used(t, url) // makes the file of the locks
+			url += "-locks"
+		}
+		table := func(db *sql.DB, table *fsck.Table) doctor.Report {
+			t.Helper()
+			return examine(t, doctor.Subject{DB: db, Dialect: dialect, Table: table})
+		}
 		db := open(t, url)
-		want(t, examine(t, db, dialect, suitesTable), doctor.Problem, "table", "suites")
+		want(t, table(db, suitesTable), doctor.Problem, "table", "suites")
 		do(t, db, suites)
-		r := examine(t, db, dialect, suitesTable)
-		f := want(t, r, doctor.Warning, "path index", "")
-		if len(f.Statements) == 0 {
+		r := table(db, suitesTable)
+		if f := want(t, r, doctor.Warning, "path index", ""); len(f.Statements) == 0 {
 			t.Error("there is no statement that makes the index")
 		}
 		want(t, r, doctor.Fine, "writes", "suites")
 		// It draws no conclusions from the absence of columns.
-		incomplete := examine(t, db, dialect, &missing)
+		incomplete := table(db, &missing)
 		want(t, incomplete, doctor.Problem, "table", `the parent column, "up": no such column`)
 		if slices.ContainsFunc(incomplete.Findings, func(f doctor.Finding) bool { return f.About == "suites" && f.Check != "table" }) {
 			t.Errorf("there are other findings, too: %v", incomplete.Findings)
@@ -141,33 +156,26 @@ func TestTable(t *testing.T) {
 			do(t, db, f.Statements...)
 		}
 		// A path of ids needs no name.
-		do(t, db, "CREATE TABLE depts (id INTEGER PRIMARY KEY, parent_id INTEGER, ancestors VARCHAR(500))")
-		for _, single := range []string{"company", ""} {
-			depts := &fsck.Table{Table: "depts", Key: "id", Parent: "parent_id", IDPath: "ancestors", SingleTree: single}
-			if single == "" {
-				do(t, db, "ALTER TABLE depts ADD COLUMN org_id INTEGER NOT NULL")
-				depts.Tree = "org_id"
-			}
-			want(t, examine(t, open(t, url), dialect, depts), doctor.Fine, "writes", "depts")
+		do(t, db, "CREATE TABLE depts (id INTEGER PRIMARY KEY, parent_id INTEGER, ancestors VARCHAR(500), org_id INTEGER NOT NULL DEFAULT 0)")
+		for _, depts := range []fsck.Table{{SingleTree: "company"}, {Tree: "org_id"}} {
+			depts.Table, depts.Key, depts.Parent, depts.IDPath = "depts", "id", "parent_id", "ancestors"
+			want(t, table(db, &depts), doctor.Fine, "writes", "depts")
 		}
 		// PostgreSQL refuses plans that were prepared for other types.
-		for _, f := range examine(t, open(t, url), dialect, suitesTable).Findings {
+		for _, f := range table(open(t, url), suitesTable).Findings {
 			if f.About == "suites" && f.Level > doctor.Advice {
 				t.Errorf("after the statements, %v: %s: %s", f.Level, f.Check, f.Is)
 			}
 		}
-	}
-	t.Run("PostgreSQL", func(t *testing.T) {
-		url := postgres(t)
-		db := open(t, url)
-		test(t, url, fsck.PostgreSQL)
+		if dialect != fsck.PostgreSQL {
+			return
+		}
 		reader := fmt.Sprintf("doctor_reader_%d", os.Getpid())
 		do(t, db, "CREATE ROLE "+reader+" LOGIN", "GRANT SELECT ON suites TO "+reader)
 		t.Cleanup(func() { do(t, db, "DROP OWNED BY "+reader, "DROP ROLE "+reader) })
 		other := open(t, url)
 		other.SetMaxOpenConns(1)
 		do(t, other, "SET ROLE "+reader)
-		want(t, examine(t, other, fsck.PostgreSQL, suitesTable), doctor.Problem, "writes", "permission denied")
+		want(t, table(other, suitesTable), doctor.Problem, "writes", "permission denied")
 	})
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, mysql(t, server), fsck.MySQL) })
 }
