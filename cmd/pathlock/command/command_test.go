@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -75,6 +76,17 @@ func cmdSQL(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	defer func() { _ = db.Close() }()
 	ts.Check(testerr.Of(db.ExecContext(context.Background(), ts.ReadFile(args[1]))))
+}
+
+// cmdQuery has as its output the only value that a query finds in an SQLite file: query DATABASE
+// SQL
+func cmdQuery(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := driver.Open("file:" + ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer func() { _ = db.Close() }()
+	var value string
+	ts.Check(db.QueryRowContext(context.Background(), args[1]).Scan(&value))
+	_, _ = io.WriteString(ts.Stdout(), value)
 }
 
 // A command whose lock cannot be renewed has ended when the lease ends, even if it ignores SIGTERM.

@@ -27,6 +27,7 @@ import (
 //	exits CODE COMMAND ARGUMENTS      a command that has this exit code
 //	await NAME                        somebody waits for a mutex or an election
 //	sql DATABASE FILE                 statements run on an SQLite file
+//	query DATABASE SQL                the value that a query finds there
 func TestLooks_transcripts(t *testing.T) {
 	t.Parallel()
 	t.Run("tables", func(t *testing.T) { transcripts(t, "testdata/tables", "sqlite://$WORK/app.db") })
@@ -56,7 +57,7 @@ func transcripts(t *testing.T, dir, url string) {
 			return store.Ping(t.Context()) // which makes the tables
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"lock": cmdLock, "queue": cmdQueue, "granted": cmdGranted, "lost": cmdLost, "exits": cmdExits, "await": cmdAwait, "sql": cmdSQL,
+			"lock": cmdLock, "queue": cmdQueue, "granted": cmdGranted, "lost": cmdLost, "exits": cmdExits, "await": cmdAwait, "sql": cmdSQL, "query": cmdQuery,
 		},
 	})
 }
