@@ -39,8 +39,9 @@ type site struct {
 	people map[string]*person
 	tabs   map[string]*window
 
-	server *http.Server
-	served chan struct{}
+	server    *http.Server
+	served    chan struct{}
+	described *described
 
 	// instead, if not 0, is the status that the API answers with.
 	instead atomic.Int32
@@ -53,7 +54,12 @@ func (s *site) begin(restricted string) {
 	s.t.Cleanup(recorder.Close)
 	s.locker = pathlock.New(store, pathlock.WithObserver(recorder), pathlock.WithInstance("app-1:4711"), pathlock.WithWait(time.Minute))
 	s.config = admin.Config{
-		Authorize:        func(*http.Request) error { return nil },
+		Authorize: func(r *http.Request) error {
+			if r.Header.Get("X-User") == "nobody" {
+				return admin.ErrUnauthorized
+			}
+			return nil
+		},
 		AuthorizeRelease: func(*http.Request) (string, error) { return "ann", nil },
 		History:          recorder, Instance: "app-1:4711", Poll: 50 * time.Millisecond,
 		Log: slog.New(slog.NewTextHandler(s.t.Output(), nil)),

@@ -26,12 +26,15 @@ type person struct {
 //	site [read-only|few-trees]           a server with the page
 //	tree NAMESPACE ID                    the tree of what comes then, instead of testplan/plan-001
 //	hold NAME PATH NOTE [ROUTE] [OWNER]  somebody holds, as the owner of another lock or of their own
-//	queue NAME PATH NOTE [ROUTE]         somebody waits
+//	queue NAME PATH NOTE [ROUTE]         somebody waits; the path may be gate
 //	detach NAME, release NAME            what becomes of it
 //	lost NAME, granted NAME              the holder has lost it, and the waiter has got it, or not
 //	answers STATUS                       what the API answers instead, or 0
 //	stop, start                          the server goes and comes
 //	open, overview, beside               the page with the tree, without one, and in a second tab
+//	openapi                              the page's own description of its API is valid
+//	answer STATUS METHOD PATH [BODY] [HEADER: VALUE]
+//	                                     what the API answers, as described; $KEY is the first entry's
 //	tab VERB ARGUMENT…                   the verbs are the methods of chromium.Tab, and those of window
 func TestPage_transcripts(t *testing.T) {
 	commands := map[string]func(*site, *testscript.TestScript, bool, []string){
@@ -42,6 +45,7 @@ func TestPage_transcripts(t *testing.T) {
 			s.tree = tree
 		},
 		"hold": (*site).hold, "queue": (*site).queue, "lost": (*site).lost, "granted": (*site).granted,
+		"openapi": (*site).openapi, "answer": (*site).answer,
 		"detach": func(s *site, ts *testscript.TestScript, _ bool, args []string) {
 			ts.Check(testerr.Of(s.people[args[0]].lock.Detach(s.t.Context())))
 		},
@@ -91,11 +95,15 @@ func (s *site) acquire(ctx context.Context, args []string) (*pathlock.Lock, erro
 	if len(args) > 3 {
 		ctx = pathlock.WithOrigin(ctx, pathlock.Origin{Operation: args[3], Route: args[3], RequestID: "req-" + args[3], Trace: args[3]})
 	}
-	path, err := pathlock.ParsePath(args[1])
-	if err != nil {
-		return nil, err
+	request := pathlock.Request{Tree: s.tree, Note: args[2], Gate: args[1] == "gate"}
+	if !request.Gate {
+		path, err := pathlock.ParsePath(args[1])
+		if err != nil {
+			return nil, err
+		}
+		request.Claims = []pathlock.Claim{pathlock.X(path)}
 	}
-	return s.locker.Acquire(ctx, pathlock.Request{Tree: s.tree, Claims: []pathlock.Claim{pathlock.X(path)}, Note: args[2]})
+	return s.locker.Acquire(ctx, request)
 }
 
 func (s *site) hold(ts *testscript.TestScript, _ bool, args []string) {

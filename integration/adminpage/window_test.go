@@ -35,13 +35,13 @@ func (w *window) Everywhere(what string) {
 		w.Await(`document.documentElement.lang === "` + language + `"`)
 		w.Tidy(what + " in " + language)
 	}
-	w.Prefer("prefers-color-scheme", "dark")
+	w.Dark(true)
 	w.Await(luminance + " < 0.2")
 	w.Tidy(what + " in the dark")
 	w.Phone()
 	w.Tidy(what + " on a phone")
 	w.Desktop()
-	w.Prefer()
+	w.Dark(false)
 }
 
 // luminance is how light the page's ground is, 0 for black.

@@ -113,16 +113,14 @@ func (tab *Tab) resize(width, height int64) {
 	tab.run(chromedp.EmulateViewport(width, height))
 }
 
-// Prefer sets what the user prefers, as media features: "prefers-color-scheme", "dark". It replaces
-// what was preferred before.
-func (tab *Tab) Prefer(features ...string) {
+// Dark has the user prefer dark pages, or prefer nothing.
+func (tab *Tab) Dark(dark bool) {
 	tab.t.Helper()
-	var wanted []*emulation.MediaFeature
-	for i := 0; i+1 < len(features); i += 2 {
-		wanted = append(wanted, &emulation.MediaFeature{Name: features[i], Value: features[i+1]})
-	}
+	scheme := map[bool]string{true: "dark"}[dark]
 	tab.run(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: wanted})
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
 		return err
 	}))
 }
