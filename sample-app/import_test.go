@@ -26,6 +26,7 @@ var files = map[string]string{
 	"doc/readme.txt":            "text",
 	".git/objects/x_test.go":    "package x\nfunc TestX() {}\n",
 	"bad /x_test.go":            "package x\nfunc TestX() {}\n",
+	"bad\xff/x_test.go":         "package x\nfunc TestX() {}\n",
 }
 
 func writeFiles(t *testing.T) string {
