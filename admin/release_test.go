@@ -46,16 +46,32 @@ func TestRelease_withoutAnAnswerMayHaveTakenPlace(t *testing.T) {
 	body := f.body("import")
 	f.store.releasing = func() error { return fmt.Errorf("%w: no answer within 3s", pathlock.ErrUnavailable) }
 	f.release(body).problem(t, 503, "release-unknown")
-	for _, want := range []string{"it may have taken place", "who=ann", `reason="stuck since noon"`, "owner=" + f.owners[0].Short(), "note=import"} {
-		if log := f.log.String(); !strings.Contains(log, want) {
-			t.Errorf("the log does not say %q: %s", want, log)
-		}
-	}
+	f.logs("it may have taken place", "who=ann", `reason="stuck since noon"`, "owner="+f.owners[0].Short(), "note=import")
 }
 
 func (f *fixture) release(body string) reply {
 	f.Helper()
 	return f.send("POST", "/admin/locks/api/release", body, asJSON)
+}
+
+// released requires that a release takes place.
+func (f *fixture) released(body string) reply {
+	f.Helper()
+	r := f.release(body)
+	if r.StatusCode != http.StatusOK {
+		f.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	return r
+}
+
+// logs requires that the log says all that.
+func (f *fixture) logs(wanted ...string) {
+	f.Helper()
+	for _, want := range wanted {
+		if log := f.log.String(); !strings.Contains(log, want) {
+			f.Errorf("the log does not say %q: %s", want, log)
+		}
+	}
 }
 
 // A holder of this process learns of a release at once: not with its next renewal, which is due 10
@@ -65,29 +81,18 @@ func TestRelease_cancelsTheHoldersContext(t *testing.T) {
 	lock := f.hold("/dir1", "import")
 	waits := f.wait("/dir1", "rename")
 	body := f.body("import")
-	r := f.release(body)
-	if r.StatusCode != http.StatusOK || string(r.body) != `{"entries":1}` {
-		t.Fatalf("%d %s", r.StatusCode, r.body)
+	if r := f.released(body); string(r.body) != `{"entries":1}` {
+		t.Errorf("the answer is %s", r.body)
 	}
 	select {
 	case <-lock.Context().Done():
 	case <-time.After(8 * time.Second):
 		t.Fatal("the holder's context goes on")
 	}
-	if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
-		t.Errorf("the cause is %v", cause)
-	}
-	if err := <-waits; err != nil {
-		t.Errorf("the waiter got %v, want the lock", err)
-	}
-	log := f.log.String()
-	owner := f.owners[0]
-	for _, want := range []string{"an operator released a holder", "who=ann", `reason="stuck since noon"`, "tree=testplan/7", "owner=" + owner.Short(), "note=import", "route=\"PATCH /suites/:id\""} {
-		if !strings.Contains(log, want) {
-			t.Errorf("the log does not say %q: %s", want, log)
-		}
-	}
-	if strings.Contains(log, string(owner)) {
+	testerr.Is(t, "the cause", context.Cause(lock.Context()), pathlock.ErrLost)
+	testerr.Is(t, "the waiter", <-waits, nil)
+	f.logs("an operator released a holder", "who=ann", `reason="stuck since noon"`, "tree=testplan/7", "owner="+f.owners[0].Short(), "note=import", `route="PATCH /suites/:id"`)
+	if strings.Contains(f.log.String(), string(f.owners[0])) {
 		t.Error("the log has the owner whole")
 	}
 	f.release(body).problem(t, 409, "gone")
@@ -104,9 +109,7 @@ func TestRelease_onlyOfTheLockThatWasSeen(t *testing.T) {
 	next, err := f.locker.Acquire(scope.Context(t.Context()), pathlock.Request{Tree: plan(t, "7"), Claims: []pathlock.Claim{pathlock.X(pathlock.Root())}})
 	testerr.Must(t, err)
 	f.release(body).problem(t, 409, "gone")
-	if next.Context().Err() != nil {
-		t.Error("the later lock is gone")
-	}
+	testerr.Is(t, "the later lock", next.Context().Err(), nil)
 	f.release(strings.Replace(body, `"id":"7"`, `"id":"8"`, 1)).problem(t, 409, "gone")
 }
 
@@ -125,9 +128,7 @@ func TestRelease_onlyOfTheWaitThatWasSeen(t *testing.T) {
 	if base.Context().Err() != nil || f.waiters() != 1 {
 		t.Error("the job is gone, or its other wait")
 	}
-	if r := f.release(f.body("wait 2")); r.StatusCode != http.StatusOK {
-		t.Errorf("the wait that is there: %d %s", r.StatusCode, r.body)
-	}
+	f.released(f.body("wait 2"))
 	if err := <-waits; !errors.Is(err, pathlock.ErrLost) || blocker.Context().Err() != nil {
 		t.Errorf("the waiter got %v, want ErrLost; the holder: %v", err, blocker.Context().Err())
 	}
@@ -169,14 +170,11 @@ func TestRelease_refusesBadRequests(t *testing.T) {
 	}
 	f.release(`{"reason":"`+strings.Repeat("x", 5000)+`"}`).problem(t, 413, "too-large")
 	testerr.MustBe(t, "the lock", lock.Context().Err(), nil)
-	if r := f.release(strings.Replace(good, "stuck since noon", "卡住　很久 👩‍💻", 1)); r.StatusCode != http.StatusOK {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	f.released(strings.Replace(good, "stuck since noon", "卡住　很久 👩‍💻", 1))
 }
 
 func TestRelease_onlyByOperators(t *testing.T) {
-	config := anybody()
-	config.AuthorizeRelease = func(r *http.Request) (string, error) {
+	operators := func(r *http.Request) (string, error) {
 		switch r.Header.Get("X-User") {
 		case "":
 			return "", admin.ErrUnauthorized
@@ -186,30 +184,28 @@ func TestRelease_onlyByOperators(t *testing.T) {
 			return "bob", errors.New("no operator")
 		}
 	}
-	readOnly := anybody()
-	readOnly.AuthorizeRelease = nil
 	for _, tt := range []struct {
-		config admin.Config
+		may    func(*http.Request) (string, error)
 		user   string
 		status int
 		slug   string
 	}{
-		{readOnly, "root", 403, "read-only"}, {config, "", 401, "unauthenticated"}, {config, "bob", 403, "forbidden"},
+		{nil, "root", 403, "read-only"}, {operators, "", 401, "unauthenticated"}, {operators, "bob", 403, "forbidden"}, {operators, "root", 200, ""},
 	} {
-		f := newFixture(t, tt.config)
+		config := anybody()
+		config.AuthorizeRelease = tt.may
+		f := newFixture(t, config)
 		lock := f.hold("/dir1", "import")
-		f.send("POST", "/admin/locks/api/release", f.body("import"), asJSON, "X-User: "+tt.user).problem(t, tt.status, tt.slug)
-		if r := f.send("GET", "/admin/locks/", "", "X-User: "+tt.user); strings.Contains(string(r.body), "data-release") {
-			t.Errorf("the page offers a release: %s", r.body)
+		offered := f.send("GET", "/admin/locks/", "", "X-User: "+tt.user)
+		r := f.send("POST", "/admin/locks/api/release", f.body("import"), asJSON, "X-User: "+tt.user)
+		if got := strings.Contains(string(offered.body), "data-release"); got != (tt.status == 200) {
+			t.Errorf("%s: the page offers a release: %v", tt.user, got)
 		}
-		if lock.Context().Err() != nil {
-			t.Error("the lock is gone")
+		if tt.status == 200 {
+			f.logs(`who="root\\nlevel=INFO msg=forged"`)
+			continue
 		}
-	}
-	f := newFixture(t, config)
-	f.hold("/dir1", "import")
-	f.send("POST", "/admin/locks/api/release", f.body("import"), asJSON, "X-User: root")
-	if log := f.log.String(); !strings.Contains(log, `who="root\\nlevel=INFO msg=forged"`) {
-		t.Errorf("the log: %s", log)
+		r.problem(t, tt.status, tt.slug)
+		testerr.Is(t, "the lock", lock.Context().Err(), nil)
 	}
 }
