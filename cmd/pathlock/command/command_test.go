@@ -42,7 +42,8 @@ func TestLock_transcripts(t *testing.T) {
 	}
 }
 
-// cmdExits runs a command that has to end with an exit code: exits CODE COMMAND…
+// cmdExits runs a command that has to end with an exit code, and must not tell that a password is
+// "secret": exits CODE COMMAND…
 func cmdExits(ts *testscript.TestScript, _ bool, args []string) {
 	code := 0
 	err := ts.Exec(args[1], args[2:]...)
@@ -53,6 +54,9 @@ func cmdExits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("the exit code is %d, want %s", code, args[0])
+	}
+	if strings.Contains(ts.ReadFile("stdout")+ts.ReadFile("stderr"), "secret") {
+		ts.Fatalf("the output has the password")
 	}
 }
 

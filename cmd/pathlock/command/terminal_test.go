@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
-	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // On a terminal, a command reads from it, gets its Ctrl-C, ignores Ctrl-Z, and goes on where it has
@@ -78,25 +77,6 @@ func terminal(t *testing.T) (master, slave *os.File) {
 	fd := int(master.Fd())
 	testerr.Must(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
 	return master, got(os.OpenFile(fmt.Sprint("/dev/pts/", got(unix.IoctlGetInt(fd, unix.TIOCGPTN))), os.O_RDWR|syscall.O_NOCTTY, 0))
-}
-
-// A command that is stopped is ended by a signal to pathlock all the same.
-func TestLock_stopped(t *testing.T) {
-	url, _ := table(t, sound)
-	cmd := program(t, "lock", "--locks", url, "n", "--", "sh", "-c", "echo $$; kill -STOP $$")
-	out := got(cmd.StdoutPipe())
-	testerr.Must(t, cmd.Start())
-	pid := 0
-	testerr.Must(t, testerr.Of(fmt.Fscan(out, &pid)))
-	testserver.Await(t, "the command is stopped", func() bool {
-		stat := string(got(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))))
-		return strings.Contains(stat, ") T ")
-	})
-	testerr.Must(t, cmd.Process.Signal(syscall.SIGTERM))
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 143 {
-		t.Errorf("the exit code is %d, want 143", code)
-	}
 }
 
 // got is a value that a test needs.

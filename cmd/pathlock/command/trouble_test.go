@@ -1,7 +1,9 @@
 package command_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
 	"testing"
 	"time"
@@ -23,5 +25,15 @@ func TestLs_interruptedEndsAtOnce(t *testing.T) {
 		if took := time.Since(began); code != 130 || took > 2*time.Second {
 			t.Errorf("%s: exit code %d after %v", name, code, took)
 		}
+	}
+}
+
+// While the store is down, watch says so once, and says when it is back.
+func TestWatchOutage(t *testing.T) {
+	var errs bytes.Buffer
+	command.Outage(&errs, nil, errors.New("refused"), errors.New("refused"), nil, nil, errors.New("again"))
+	const want = "pathlock: refused\npathlock: the lock store answers again\npathlock: again\n"
+	if errs.String() != want {
+		t.Errorf("it writes\n%swant\n%s", &errs, want)
 	}
 }
