@@ -6,15 +6,12 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
+	"strconv"
 	"strings"
-	"testing"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/idempotency"
-	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -40,107 +37,59 @@ func (w *deaf) Flush() {}
 // CloseNotify implements what gin's Stream asks for.
 func (w *deaf) CloseNotify() <-chan bool { return nil }
 
-// checkCutShort checks that a piece of an answer is never replayed as the whole.
-func (d Database) checkCutShort(t *testing.T) {
-	const text = "0123456789"
-	for name, c := range map[string]struct {
-		answer func(c *gin.Context, hangUp context.CancelFunc)
-		after  int
-		// kept says that the answer is whole.
-		kept bool
-	}{
-		"a stream that ends with the client": {after: 1, answer: func(c *gin.Context, _ context.CancelFunc) {
-			for _, piece := range strings.Split(text, "") {
-				if c.Request.Context().Err() != nil {
-					return
-				}
-				_, _ = c.Writer.WriteString(piece)
-				c.Writer.Flush()
-			}
-		}},
-		"a stream without flushes": {after: 1, answer: func(c *gin.Context, _ context.CancelFunc) {
-			for _, piece := range strings.Split(text, "") {
-				if c.Request.Context().Err() != nil {
-					return
-				}
-				_, _ = c.Writer.WriteString(piece)
-			}
-		}},
-		"a copy to nobody": {after: 0, answer: func(c *gin.Context, hangUp context.CancelFunc) {
-			hangUp()
-			_, _ = io.Copy(c.Writer, struct{ io.Reader }{io.MultiReader(strings.NewReader(text[:5]), strings.NewReader(text[5:]))})
-		}},
-		"a stream to nobody": {after: 0, answer: func(c *gin.Context, hangUp context.CancelFunc) {
-			hangUp()
-			_, _ = c.Writer.WriteString(text[:5])
-			c.Writer.Flush()
-		}},
-		"less than was declared": {after: 9, answer: func(c *gin.Context, _ context.CancelFunc) {
-			c.DataFromReader(http.StatusOK, int64(len(text)), "text/plain", strings.NewReader(text[:5]), nil)
-		}},
-		"the client goes after the first piece": {after: 9, answer: func(c *gin.Context, hangUp context.CancelFunc) {
-			_, _ = c.Writer.WriteString(text[:5])
-			hangUp()
-		}},
-		"a handler that panics after the first piece": {after: 9, answer: func(c *gin.Context, _ context.CancelFunc) {
-			_, _ = c.Writer.WriteString(text[:5])
-			panic("in the middle")
-		}},
-		"a proxy whose backend breaks off": {after: 9, answer: func(c *gin.Context, _ context.CancelFunc) {
-			_, _ = c.Writer.WriteString(text[:5])
-			panic(http.ErrAbortHandler) // as httputil.ReverseProxy does; gin.Recovery states no failure then
-		}},
-		"a handler that fails after the first piece": {after: 9, answer: func(c *gin.Context, _ context.CancelFunc) {
-			_, _ = c.Writer.WriteString(text[:5])
-			middleware.New(pathlock.New(memstore.New()), nil, middleware.Config{Log: slog.New(slog.DiscardHandler)}).Fail(c, errors.New("in the middle"))
-		}},
-		"everything that was declared, to nobody": {after: 0, kept: true, answer: func(c *gin.Context, _ context.CancelFunc) {
-			c.DataFromReader(http.StatusOK, int64(len(text)), "text/plain", strings.NewReader(text), nil)
-		}},
-		"everything at once, when the client had gone": {after: 0, kept: true, answer: func(c *gin.Context, hangUp context.CancelFunc) {
-			hangUp()
-			c.String(http.StatusOK, text)
-		}},
-		"a stream to its end": {after: 99, kept: true, answer: func(c *gin.Context, _ context.CancelFunc) {
-			for _, piece := range strings.Split(text, "") {
-				_, _ = c.Writer.WriteString(piece)
-				c.Writer.Flush()
-			}
-		}},
-	} {
-		for _, commits := range []bool{true, false} {
-			s := d.open(t, idempotency.Config{})
-			ctx, hangUp := context.WithCancel(t.Context())
-			s.gin.POST("/cut", s.keys.Handle, gin.RecoveryWithWriter(nil), func(gc *gin.Context) {
-				o := &Order{Item: gc.GetHeader(idempotency.Header)}
-				if commits {
-					testerr.None(t, s.db.WithContext(gc.Request.Context()).Create(o).Error)
-				}
-				c.answer(gc, hangUp)
-			})
-			k := key()
-			first := func() {
-				r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/cut", nil)
-				r.Header.Set(idempotency.Header, k)
-				s.gin.ServeHTTP(&deaf{ResponseWriter: httptest.NewRecorder(), hangUp: hangUp, after: c.after}, r)
-			}
-			first()
-			hangUp()
-			again := s.send(ask{path: "/cut", key: k})
-			switch {
-			case c.kept:
-				again.is(t, http.StatusOK, true, "")
-				if again.body != text {
-					t.Errorf("%s: replayed %q", name, again.body)
-				}
-			case commits:
-				again.is(t, http.StatusConflict, false, "idempotency-answer-lost")
-			case again.replayed:
-				t.Errorf("%s: replayed %q", name, again.body)
-			}
-			if n := s.orders(t, k); (n == 1) != commits || n > 1 {
-				t.Errorf("%s: %d orders", name, n)
-			}
-		}
+// hangUpKey is the context key of what ends the connection of a client that is to go away.
+type hangUpKey struct{}
+
+// hearing returns how an answer reaches the client: if the request has X-Deaf, until after so many
+// writes, or until the handler hangs up.
+func hearing(w http.ResponseWriter, r *http.Request, hangUp context.CancelFunc) http.ResponseWriter {
+	after, err := strconv.Atoi(r.Header.Get("X-Deaf"))
+	if err != nil {
+		return w
+	}
+	*r = *r.WithContext(context.WithValue(r.Context(), hangUpKey{}, hangUp))
+	return &deaf{w, hangUp, after}
+}
+
+// hangUp has the client of a request go away, if it is to.
+func hangUp(ctx context.Context) {
+	if end, ok := ctx.Value(hangUpKey{}).(context.CancelFunc); ok {
+		end()
+	}
+}
+
+// whole is an answer.
+const whole = "0123456789"
+
+// pieces are the ways to write an answer, or a part of it.
+var pieces = map[string]func(c *gin.Context){
+	"hang-up": func(c *gin.Context) { hangUp(c.Request.Context()) },
+	"half":    func(c *gin.Context) { _, _ = c.Writer.WriteString(whole[:5]) },
+	"whole":   func(c *gin.Context) { c.String(http.StatusOK, whole) },
+	"flush":   func(c *gin.Context) { c.Writer.Flush() },
+	"stream":  func(c *gin.Context) { stream(c, c.Writer.Flush) },
+	"write":   func(c *gin.Context) { stream(c, func() {}) },
+	"copy": func(c *gin.Context) {
+		_, _ = io.Copy(c.Writer, struct{ io.Reader }{io.MultiReader(strings.NewReader(whole[:5]), strings.NewReader(whole[5:]))})
+	},
+	"declared": func(c *gin.Context) {
+		c.DataFromReader(http.StatusOK, int64(len(whole)), "text/plain", strings.NewReader(whole), nil)
+	},
+	"declared-half": func(c *gin.Context) {
+		c.DataFromReader(http.StatusOK, int64(len(whole)), "text/plain", strings.NewReader(whole[:5]), nil)
+	},
+	"panic": func(*gin.Context) { panic("in the middle") },
+	// as httputil.ReverseProxy does; gin.Recovery states no failure then
+	"abort": func(*gin.Context) { panic(http.ErrAbortHandler) },
+	"fail": func(c *gin.Context) {
+		middleware.New(pathlock.New(memstore.New()), nil, middleware.Config{Log: slog.New(slog.DiscardHandler)}).Fail(c, errors.New("in the middle"))
+	},
+}
+
+// stream writes an answer byte by byte, for as long as there is a client.
+func stream(c *gin.Context, sent func()) {
+	for i := 0; i < len(whole) && c.Request.Context().Err() == nil; i++ {
+		_, _ = c.Writer.WriteString(whole[i : i+1])
+		sent()
 	}
 }

@@ -1,9 +1,11 @@
 package idempotencytest
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,60 +31,59 @@ func Child(dialector func(url string) gorm.Dialector) bool {
 	if url == "" {
 		return false
 	}
-	at := func(step string) {
+	s, err := openShop(dialector, url, idempotency.Config{Lease: time.Second})
+	if err != nil {
+		fmt.Println("failed:", err)
+		return true
+	}
+	s.at = func(step string) {
 		if step == os.Getenv(stepVariable) {
 			fmt.Println("at", step)
 			select {}
 		}
 	}
-	if os.Getenv(pathVariable) == oncePath {
-		fmt.Println("failed:", consumeOnce(dialector(url), os.Getenv(keyVariable), at))
-		return true
-	}
-	s, err := openShop(dialector(url), idempotency.Config{Lease: time.Second})
-	if err != nil {
-		fmt.Println("failed:", err)
-		return true
-	}
-	s.at = at
-	a := s.send(ask{path: os.Getenv(pathVariable), key: os.Getenv(keyVariable), body: item(os.Getenv(keyVariable))})
+	a := s.send(context.Background(), ordering(os.Getenv(pathVariable), os.Getenv(keyVariable)))
 	fmt.Println("failed:", a.status, a.body)
 	return true
 }
 
-// killChild has a further process come to a step, and kills it there.
-func (d Database) killChild(t *testing.T, path, key, step string) {
-	t.Helper()
-	child := testchild.Start(t, urlVariable+"="+d.URL, pathVariable+"="+path, keyVariable+"="+key, stepVariable+"="+step)
-	child.Says("at " + step)
-	child.Kill()
-}
-
-// checkKilled kills the process of the first request at each step, and sends a repetition.
+// checkKilled kills the process of the first request at each step, and sends repetitions, twice.
 func (d Database) checkKilled(t *testing.T) {
 	s := d.open(t, idempotency.Config{Wait: time.Minute, Lease: time.Second})
-	for _, path := range []string{"/recorded", "/plain"} {
-		for _, step := range []string{"claimed", "written", "recorded", "committed", "answered", "finished"} {
-			t.Run(path[1:]+" "+step, func(t *testing.T) {
-				k := key()
-				d.killChild(t, path, k, step)
-				one := ask{path: path, key: k, body: item(k)}
-				a := s.send(one)
-				switch {
-				case step == "claimed" || step == "written" || step == "recorded":
-					a.is(t, http.StatusCreated, false, "")
-				case path == "/plain" && step != "finished":
-					a.is(t, http.StatusConflict, false, "idempotency-answer-lost")
-				default:
-					a.is(t, http.StatusCreated, true, "")
-				}
-				if n := s.orders(t, k); n != 1 {
-					t.Errorf("%d orders", n)
-				}
-				if again := s.send(one); again.status != a.status || again.body != a.body {
-					t.Errorf("%d %q, then %d %q", a.status, a.body, again.status, again.body)
-				}
-			})
+	const begun, over = "claimed written recorded", "committed answered finished"
+	type outcome struct {
+		path, steps string
+		status      int
+		replayed    bool
+	}
+	outcomes := []outcome{
+		{"/recorded", begun, http.StatusCreated, false}, {"/recorded", over, http.StatusCreated, true},
+		{"/plain", begun, http.StatusCreated, false}, {"/plain", "committed answered", http.StatusConflict, false}, {"/plain", "finished", http.StatusCreated, true},
+		{once, begun, http.StatusCreated, false}, {once, "committed", http.StatusCreated, true},
+	}
+	wants := make(map[string]outcome) // by keys
+	for _, o := range outcomes {
+		for step := range strings.FieldsSeq(o.steps) {
+			k := key()
+			child := testchild.Start(t, urlVariable+"="+d.URL, pathVariable+"="+o.path, keyVariable+"="+k, stepVariable+"="+step)
+			child.Says("at " + step)
+			child.Kill()
+			o.steps = step
+			wants[k] = o
 		}
+	}
+	for k, want := range wants {
+		t.Run(want.path+" "+want.steps, func(t *testing.T) {
+			one := ordering(want.path, k)
+			first, second := s.send(t.Context(), one), s.send(t.Context(), one)
+			lost := first.status == http.StatusConflict && strings.Contains(first.body, "idempotency-answer-lost")
+			if first.status != want.status || first.replayed != want.replayed || lost != (want.status == http.StatusConflict) {
+				t.Errorf("%d %q, replayed: %v, want %d, %v", first.status, first.body, first.replayed, want.status, want.replayed)
+			}
+			if second.status != first.status || second.body != first.body {
+				t.Errorf("%d %q, then %d %q", first.status, first.body, second.status, second.body)
+			}
+			s.expectOrders(t, k, 1)
+		})
 	}
 }

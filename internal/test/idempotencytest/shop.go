@@ -1,18 +1,16 @@
-// Package idempotencytest checks that package idempotency keeps its promises on a database. Every
-// database that gormplugin supports passes [Run].
 package idempotencytest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"testing"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 	"gorm.io/gorm"
@@ -21,7 +19,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/idempotency"
-	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -32,36 +29,56 @@ type Order struct {
 	Item string `json:"item" gorm:"size:100"`
 }
 
-// shop is one instance of a service.
+// shop is one instance of a service that serves requests, and consumes messages.
 type shop struct {
 	db   *gorm.DB
 	keys *idempotency.Keys
 	gin  *gin.Engine
+	// messages are the keys of messages, on a DB that has no plugin.
+	messages *idempotency.Keys
+	pools    []*gorm.DB
 	// at, unless nil, is called when a request comes to a step.
 	at func(step string)
+
+	mu    sync.Mutex
+	wrong []string // what routes have found
 }
 
 // openShop opens an instance.
-func openShop(dialector gorm.Dialector, config idempotency.Config) (s *shop, err error) {
-	db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard})
+func openShop(dialector func(url string) gorm.Dialector, url string, config idempotency.Config) (*shop, error) {
+	db, err := gorm.Open(dialector(url), &gorm.Config{Logger: logger.Discard})
 	if err != nil {
 		return nil, err
 	}
-	s = &shop{db: db}
+	plain, err := gorm.Open(dialector(url), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		return nil, err
+	}
+	s := &shop{db: db, pools: []*gorm.DB{db, plain}}
 	if err := db.Use(gormplugin.New(pathlock.New(memstore.New()))); err != nil {
 		return nil, err
 	}
-	if config.Scope == nil {
-		config.Scope = func(c *gin.Context) string { return cmp.Or(c.GetHeader("X-User"), "anybody") }
-	}
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
+	}
+	if s.messages, err = idempotency.New(plain, config); err != nil {
+		return nil, err
+	}
+	if config.Scope == nil {
+		config.Scope = func(c *gin.Context) string { return c.GetHeader("X-User") }
 	}
 	if s.keys, err = idempotency.New(db, config); err != nil {
 		return nil, err
 	}
 	s.routes()
-	return s, nil
+	s.habits()
+	// It runs between the note and the COMMIT of a message.
+	recorded := func(db *gorm.DB) {
+		if strings.Contains(db.Statement.SQL.String(), "state = 2") {
+			s.step("recorded")
+		}
+	}
+	return s, plain.Callback().Raw().After("gorm:raw").Register("idempotencytest:recorded", recorded)
 }
 
 // step calls at.
@@ -90,14 +107,13 @@ func (s *shop) routes() {
 	}
 	done := func(c *gin.Context, o *Order, err error) {
 		s.step("committed")
-		switch {
-		case err != nil:
+		if err != nil {
 			p := middleware.ProblemOf(err)
 			if p == nil {
 				p = middleware.NewProblem(http.StatusInternalServerError, "internal", err.Error())
 			}
 			middleware.WriteProblem(c, p)
-		default:
+		} else {
 			c.Header("Location", "/orders/"+o.Item)
 			c.Header("Set-Cookie", "secret=1")
 			c.JSON(http.StatusCreated, o)
@@ -131,31 +147,15 @@ func (s *shop) routes() {
 		done(c, o, s.db.WithContext(c).Create(o).Error) // by gin's own context
 	})
 	s.gin.POST("/nothing", s.keys.Handle, func(c *gin.Context) { done(c, order(c), nil) })
-	// It commits, or does not, and answers what it is asked to.
-	s.gin.POST("/answer/:commits/:status", s.keys.Handle, func(c *gin.Context) {
-		o := order(c)
-		if c.Param("commits") == "yes" {
-			if err := s.db.WithContext(c.Request.Context()).Create(o).Error; err != nil {
-				_ = c.Error(err)
-			}
-		}
-		if c.Param("status") == "panic" {
-			panic("asked to")
-		}
-		var status int
-		_ = json.Unmarshal([]byte(c.Param("status")), &status)
-		c.String(status, "answer")
-	})
-	s.gin.POST("/large", s.keys.Handle, func(c *gin.Context) {
-		for range 4 {
-			_, _ = c.Writer.WriteString(strings.Repeat("x", 1<<10))
-			c.Writer.Flush()
-		}
-	})
-	s.gin.POST("/read", s.keys.Handle, func(c *gin.Context) {
-		_ = s.db.WithContext(c.Request.Context()).Transaction(func(tx *gorm.DB) error { return tx.Find(&[]Order{}).Error }, &sql.TxOptions{})
-		c.Status(http.StatusServiceUnavailable)
-	})
+	s.gin.POST("/unscoped", s.messages.Handle)
+}
+
+// ask is what a client sends, or a message.
+type ask struct {
+	path, body, user string
+	keys             []string
+	method           string      // POST unless it says otherwise
+	more             http.Header // further headers
 }
 
 // answer is what a client got.
@@ -166,51 +166,79 @@ type answer struct {
 	replayed bool
 }
 
-// ask is what a client sends.
-type ask struct{ path, key, user, body string }
+// once is the path of a message.
+const once = "once"
 
-// send sends a request with a key.
-func (s *shop) send(a ask) answer {
-	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, a.path, strings.NewReader(a.body))
-	if a.key != "" {
-		r.Header.Set(idempotency.Header, a.key)
+// send sends a request, or delivers a message.
+func (s *shop) send(ctx context.Context, a ask) answer {
+	if strings.HasPrefix(a.path, once) {
+		return s.deliver(ctx, a)
 	}
-	r.Header.Set("X-User", a.user)
-	return s.serve(r)
-}
-
-// request returns a request with a key, and without a body.
-func request(t *testing.T, path, key string) *http.Request {
-	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil)
-	r.Header.Set(idempotency.Header, key)
-	return r
-}
-
-// serve has the instance serve a request.
-func (s *shop) serve(r *http.Request) answer {
+	ctx, hangUp := context.WithCancel(ctx)
+	defer hangUp()
+	r := httptest.NewRequestWithContext(ctx, cmp.Or(a.method, http.MethodPost), a.path, strings.NewReader(a.body))
+	for name, values := range a.more {
+		r.Header[name] = values
+	}
+	r.Header["X-User"] = []string{a.user}
+	if len(a.keys) > 0 {
+		r.Header[idempotency.Header] = a.keys
+	}
 	w := httptest.NewRecorder()
-	s.gin.ServeHTTP(w, r)
+	s.gin.ServeHTTP(hearing(w, r, hangUp), r)
 	return answer{w.Code, w.Body.String(), w.Header(), w.Header().Get(idempotency.ReplayedHeader) == "true"}
 }
 
-// is checks an answer: its status, whether it was replayed, and the end of the problem's type.
-func (a answer) is(t *testing.T, status int, replayed bool, problem string) {
-	t.Helper()
-	var p middleware.Problem
-	_ = json.NewDecoder(bytes.NewReader([]byte(a.body))).Decode(&p)
-	if a.status != status || a.replayed != replayed || problem != "" && p.Type != middleware.ProblemType+problem {
-		t.Errorf("got %d %q, replayed: %v, want %d %s, %v", a.status, a.body, a.replayed, status, problem, replayed)
+// deliver delivers a message. Behind the path stands how the work fails, if it does.
+func (s *shop) deliver(ctx context.Context, a ask) (got answer) {
+	got = answer{status: http.StatusCreated, header: make(http.Header), replayed: true}
+	defer func() {
+		if recover() != nil {
+			got.status = http.StatusInternalServerError
+		}
+	}()
+	var made Order
+	result, err := idempotency.Once(ctx, s.messages, idempotency.Key{Scope: a.user, ID: a.keys[0], Payload: []byte(a.body)}, func(tx *gorm.DB) (o Order, err error) {
+		s.step("claimed")
+		got.replayed = false
+		if err := errors.Join(json.Unmarshal([]byte(a.body), &o), tx.Create(&o).Error); err != nil {
+			return o, err
+		}
+		s.step("written")
+		switch made = o; a.path {
+		case once + "/panics":
+			panic("asked to")
+		case once + "/fails":
+			return o, errors.New("no such product")
+		case once + "/large":
+			o.Item = strings.Repeat("x", 2<<10)
+		}
+		return o, nil
+	})
+	s.step("committed")
+	text, _ := json.Marshal(result)
+	got.body = string(text)
+	switch {
+	case errors.Is(err, idempotency.ErrInUse), errors.Is(err, idempotency.ErrTakenOver):
+		got = answer{status: http.StatusConflict, body: problemOf("idempotency-key-in-use"), header: http.Header{"Retry-After": {"1"}}}
+	case errors.Is(err, idempotency.ErrReused):
+		got = answer{status: http.StatusUnprocessableEntity, body: problemOf("idempotency-key-reused"), header: make(http.Header)}
+	case err != nil:
+		got = answer{status: http.StatusInternalServerError, header: make(http.Header)}
+	case !got.replayed && result != made:
+		s.fail("the result is %+v, want %+v", result, made)
 	}
+	if err != nil && result != (Order{}) {
+		s.fail("the result beside %v is %+v", err, result)
+	}
+	return got
 }
 
-// orders returns how many orders of an item there are.
-func (s *shop) orders(t *testing.T, item string) int64 {
-	t.Helper()
-	var n int64
-	testerr.Must(t, s.db.Model(&Order{}).Where("item = ?", item).Count(&n).Error)
-	return n
-}
+func problemOf(slug string) string { return fmt.Sprintf(`{"type":%q}`, middleware.ProblemType+slug) }
 
-// item is the body of a request for it.
-func item(name string) string { return `{"item":"` + name + `"}` }
+// fail notes what a route has found.
+func (s *shop) fail(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wrong = append(s.wrong, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,89 @@
+package idempotencytest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/idempotency"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
+)
+
+// checkSlowBodies checks that a client which does not send its body to the end is answered in time,
+// that its key stays free, and that the bound is one of the body alone.
+func (d Database) checkSlowBodies(t *testing.T) {
+	const bound = 100 * time.Millisecond
+	s := d.open(t, idempotency.Config{BodyTimeout: bound})
+	server := httptest.NewServer(s.gin)
+	defer server.Close()
+	k := key()
+	head := fmt.Sprintf("POST /plain HTTP/1.1\r\nHost: x\r\nX-User: anybody\r\n%s: %s\r\nContent-Length: %d\r\n\r\n", idempotency.Header, k, len(item(k)))
+	post := func(body string) *http.Response {
+		t.Helper()
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+		testerr.Must(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		testerr.Must(t, testerr.Of(fmt.Fprint(conn, head, body)))
+		got, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		testerr.Must(t, err)
+		testerr.None(t, got.Body.Close())
+		return got
+	}
+	if late := post("{"); late.StatusCode != http.StatusRequestTimeout || !late.Close {
+		t.Fatalf("%+v; want 408, and the end of the connection", late)
+	}
+	s.at = func(step string) {
+		if step == "claimed" {
+			time.Sleep(2 * bound) // the deadline of the body has passed
+		}
+	}
+	for _, replayed := range []string{"", "true"} {
+		if got := post(item(k)); got.StatusCode != http.StatusCreated || got.Header.Get(idempotency.ReplayedHeader) != replayed {
+			t.Errorf("%d, replayed: %s", got.StatusCode, got.Header.Get(idempotency.ReplayedHeader))
+		}
+	}
+	s.expectOrders(t, k, 1)
+}
+
+// checkFailing has the database fail when a key is claimed, and when its answer is recorded. What
+// it gives up in favour of others is tried again.
+func (d Database) checkFailing(t *testing.T) {
+	var log strings.Builder
+	s := d.open(t, idempotency.Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	var next []error // of the statements that come
+	_ = s.db.Callback().Raw().Before("gorm:raw").Register("idempotencytest:fails", func(db *gorm.DB) {
+		if len(next) > 0 {
+			_ = db.AddError(next[0])
+			next = next[1:]
+		}
+	})
+	locked, gone := pathlock.FailureLocked.New("a deadlock"), pathlock.FailureDatabase.New("no connection")
+	for _, c := range []struct {
+		status          int
+		problem, logged string
+		failures        []error
+	}{
+		{http.StatusCreated, "", "", []error{locked, locked, nil, locked}},
+		{http.StatusServiceUnavailable, "database-unavailable", "claiming a key failed", []error{gone}},
+		{http.StatusCreated, "", "recording the end of a request failed", []error{nil, gone}},
+	} {
+		log.Reset()
+		next = c.failures
+		if got := s.send(context.Background(), ordering("/nothing", key())); got.status != c.status || !strings.Contains(got.body, c.problem) {
+			t.Errorf("%v: %d %s, want %d %s", c.failures, got.status, got.body, c.status, c.problem)
+		}
+		if said := log.String(); !strings.Contains(said, c.logged) || strings.Count(said, "\n") > len(c.logged) {
+			t.Errorf("%v: logged %q, want %q", c.failures, said, c.logged)
+		}
+	}
+}
