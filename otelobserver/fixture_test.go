@@ -1,6 +1,7 @@
 package otelobserver_test
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -9,21 +10,17 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	tracesdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/otelobserver"
 )
 
 // plan is the tree that the tests lock in.
-var plan = func() pathlock.Tree {
-	tree, err := pathlock.NewTree("testplan", "secret-plan-id")
-	if err != nil {
-		panic(err)
-	}
-	return tree
-}()
+var plan, _ = pathlock.NewTree("testplan", "secret-plan-id") // it is a valid one
 
 // exclusive is a request for a node.
 func exclusive(path string, wait time.Duration) pathlock.Request {
@@ -36,6 +33,7 @@ type process struct {
 	*pathlock.Locker
 	spans   *tracetest.InMemoryExporter
 	tracers *tracesdk.TracerProvider
+	linked  map[string]string // names of spans that others are linked to, by nameOf
 }
 
 func newProcess(t *testing.T, store pathlock.Store, opts ...otelobserver.Option) *process {
@@ -48,7 +46,7 @@ func newProcess(t *testing.T, store pathlock.Store, opts ...otelobserver.Option)
 	return p
 }
 
-// names returns the names of the spans that have ended, as a tree.
+// tree returns the spans that have ended, as a tree: their names, attributes, errors and links.
 func (p *process) tree() string {
 	var all strings.Builder
 	var write func(parent string, depth int)
@@ -56,35 +54,47 @@ func (p *process) tree() string {
 	slices.SortStableFunc(spans, func(a, b tracetest.SpanStub) int { return a.StartTime.Compare(b.StartTime) })
 	write = func(parent string, depth int) {
 		for _, s := range spans {
-			if s.Parent.SpanID().String() == parent {
-				fmt.Fprintf(&all, "%s%s\n", strings.Repeat("  ", depth), s.Name)
-				write(s.SpanContext.SpanID().String(), depth+1)
+			if s.Parent.SpanID().String() != parent {
+				continue
 			}
+			fmt.Fprintf(&all, "%s%s%s", strings.Repeat("  ", depth), s.Name, said(s.Attributes))
+			if s.Status.Code == codes.Error {
+				fmt.Fprintf(&all, ", error %s", s.Status.Description)
+			}
+			for _, event := range s.Events {
+				fmt.Fprintf(&all, ", event %+v", event)
+			}
+			for _, link := range s.Links {
+				to := cmp.Or(p.linked[nameOf(link.SpanContext)], "another")
+				fmt.Fprintf(&all, "\n%s-> %s%s", strings.Repeat("  ", depth+1), to, said(link.Attributes))
+			}
+			all.WriteString("\n")
+			write(s.SpanContext.SpanID().String(), depth+1)
 		}
 	}
 	write("0000000000000000", 0)
 	return all.String()
 }
 
-// span returns the last span with a name.
-func (p *process) span(name string) tracetest.SpanStub {
-	p.Helper()
-	spans := p.spans.GetSpans()
-	for _, s := range slices.Backward(spans) {
-		if s.Name == name {
-			return s
+// said returns attributes as text, without the namespace, the instance and the numbers.
+func said(attributes []attribute.KeyValue) (text string) {
+	for _, a := range attributes {
+		switch a.Key {
+		case "pathlock.namespace", "pathlock.nodes", "pathlock.fence", "pathlock.gate", "pathlock.blocker.instance":
+		default:
+			text += fmt.Sprintf(" %s=%s", strings.TrimPrefix(string(a.Key), "pathlock."), a.Value.String())
 		}
 	}
-	p.Fatalf("there is no span %q in\n%s", name, p.tree())
-	return tracetest.SpanStub{}
+	return text
 }
 
-// value returns an attribute as text, "" if it is not there.
-func value(attributes []attribute.KeyValue, key attribute.Key) string {
-	for _, a := range attributes {
-		if a.Key == key {
-			return a.Value.String()
-		}
+// nameOf tells spans apart.
+func nameOf(s trace.SpanContext) string { return fmt.Sprint(s.TraceID(), s.SpanID()) }
+
+// expect compares the spans with a tree.
+func (p *process) expect(want string) {
+	p.Helper()
+	if got := p.tree(); got != want {
+		p.Errorf("the spans are\n%s\nwant\n%s", got, want)
 	}
-	return ""
 }

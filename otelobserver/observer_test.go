@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"go.opentelemetry.io/otel/codes"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
@@ -30,6 +27,7 @@ func TestObserver_linksAWaitToItsBlockers(t *testing.T) {
 		a, b := newProcess(t, store), newProcess(t, store)
 		holder, err := a.Acquire(doing(t.Context(), "rename"), exclusive("/a", 0))
 		testerr.Must(t, err)
+		b.linked = map[string]string{nameOf(a.spans.GetSpans()[0].SpanContext): "the holder"}
 		ended := make(chan error)
 		wait := func(p *process, operation string, wait time.Duration) {
 			go func() {
@@ -43,33 +41,18 @@ func TestObserver_linksAWaitToItsBlockers(t *testing.T) {
 		}
 		wait(a, "copy", time.Minute)
 		wait(b, "move", 2*time.Second)
-		if err := <-ended; !errors.Is(err, pathlock.ErrConflict) {
-			t.Fatal(err)
-		}
-		acquired := a.span("pathlock acquire").SpanContext
-		span := b.span("pathlock wait")
-		if blocker := value(span.Attributes, "pathlock.blocker.operation"); len(span.Links) < 2 || blocker != "rename" {
-			t.Fatalf("the wait has %d links, and was refused for %q", len(span.Links), blocker)
-		}
-		if first := span.Links[0]; first.SpanContext.SpanID() != acquired.SpanID() || first.SpanContext.TraceID() != acquired.TraceID() ||
-			value(first.Attributes, "pathlock.blocker.operation") != "rename" || value(first.Attributes, "pathlock.blocker.waiting") != "false" {
-			t.Errorf("the first link is %+v, want the holder's acquisition %v", first, acquired)
-		}
-		if second := span.Links[1]; value(second.Attributes, "pathlock.blocker.operation") != "copy" ||
-			value(second.Attributes, "pathlock.blocker.waiting") != "true" {
-			t.Errorf("the second link is %+v, want the earlier waiter", second)
-		}
+		testerr.MustBe(t, "the move", <-ended, pathlock.ErrConflict)
+		b.expect(`pathlock acquire operation=move route=PATCH /suites/:id outcome=conflict, error conflict
+  pathlock wait blocker.operation=rename
+    -> the holder blocker.waiting=false blocker.operation=rename
+    -> another blocker.waiting=true blocker.operation=copy
+    -> the holder blocker.waiting=false blocker.operation=rename
+`)
 		testerr.Must(t, errors.Join(holder.Release(t.Context()), <-ended))
-		refused := b.spans.GetSpans()[1]
-		if refused.Name != "pathlock acquire" || refused.Status.Code != codes.Error || value(refused.Attributes, "pathlock.outcome") != "conflict" {
-			t.Errorf("the refused acquisition is %+v", refused)
-		}
-		if got := b.tree(); !strings.HasPrefix(got, "pathlock acquire\n  pathlock wait\n") {
-			t.Errorf("the spans are\n%s", got)
-		}
 	})
 }
 
+// No span says what is locked.
 func TestObserver_nestsStepsInTheirContexts(t *testing.T) {
 	p := newProcess(t, memstore.New())
 	ctx, request := p.tracers.Tracer("a program's own").Start(t.Context(), "request")
@@ -85,30 +68,24 @@ func TestObserver_nestsStepsInTheirContexts(t *testing.T) {
 	handled(nil)
 	testerr.Must(t, lock.Release(ctx))
 	request.End()
-	want := "request\n  pathlock resolve\n  pathlock acquire\n  pathlock handler\n    pathlock assert\n    pathlock commit\n  pathlock release\n"
-	if got := p.tree(); got != want {
-		t.Errorf("the spans are\n%s\nwant\n%s", got, want)
-	}
-	failed := p.span("pathlock assert")
-	if failed.Status.Code != codes.Error || failed.Status.Description != "path-changed" || value(failed.Attributes, "pathlock.attempt") != "2" {
-		t.Errorf("the failed assertion is %+v", failed)
-	}
-	for _, s := range p.spans.GetSpans() {
-		if text := fmt.Sprintf("%+v %+v %+v", s.Attributes, s.Status, s.Events); strings.Contains(text, "secret") {
-			t.Errorf("the span %s says what is locked: %s", s.Name, text)
-		}
-	}
+	p.expect(`request
+  pathlock resolve attempt=1 outcome=ok
+  pathlock acquire operation=rename route=PATCH /suites/:id outcome=granted
+  pathlock handler attempt=1 outcome=ok
+    pathlock assert attempt=2 outcome=path-changed, error path-changed
+    pathlock commit attempt=1 outcome=ok
+  pathlock release attempt=1 outcome=ok
+`)
 }
 
-func TestPathsAreNamedOnRequest(t *testing.T) {
+func TestObserver_pathsAreNamedOnRequest(t *testing.T) {
 	p := newProcess(t, memstore.New(), otelobserver.Paths())
 	lock, err := p.Acquire(t.Context(), exclusive("/secret", 0))
 	testerr.Must(t, err)
 	testerr.Must(t, lock.Release(t.Context()))
-	span := p.span("pathlock acquire")
-	if got := value(span.Attributes, "pathlock.tree") + " " + value(span.Attributes, "pathlock.claims"); got != `testplan/secret-plan-id ["X /secret"]` {
-		t.Errorf("the span says %s", got)
-	}
+	p.expect(`pathlock acquire tree=testplan/secret-plan-id claims=["X /secret"] outcome=granted
+pathlock release attempt=1 outcome=ok
+`)
 }
 
 func TestObserver_lostLeaseIsASpanOfItsRequest(t *testing.T) {
@@ -120,10 +97,12 @@ func TestObserver_lostLeaseIsASpanOfItsRequest(t *testing.T) {
 		testerr.Must(t, p.ForceRelease(t.Context(), plan, p.Scope(lock.Context()).Owner()))
 		<-lock.Context().Done()
 		synctest.Wait()
-		request.End()
-		if lost := p.span("pathlock lost"); lost.Status.Code != codes.Error || lost.Parent.SpanID() != request.SpanContext().SpanID() {
-			t.Errorf("the loss is %+v", lost)
-		}
 		_ = lock.Release(t.Context())
+		request.End()
+		p.expect(`pathlock release attempt=1 outcome=lost, error lost
+request
+  pathlock acquire outcome=granted
+  pathlock lost, error lost
+`)
 	})
 }
