@@ -1,3 +1,5 @@
+// Package gallery plays failures that others have reported in public, without pathlock, where they
+// happen, and with pathlock. README.md has them.
 package gallery
 
 import (
@@ -34,29 +36,40 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play runs a transcript twice: without pathlock, on GORM and on a lock in Redis as programs have
-// them, and with pathlock. A line is a step of a second, and after bars what comes of it the first
-// time and the second. Sessions are processes, each with its own connections to one database and
-// one Redis. Time is virtual.
+// TestGallery plays each table of the page twice: without pathlock, on GORM and on a lock in Redis
+// as programs have them, and with pathlock. A row is a step of a second, and what comes of it the
+// first time and the second. Sessions are processes, each with its own connections to one database
+// and one Redis. Time is virtual.
 //
 // A session plans a write up to where it has read all that it relies on, and here holds its locks.
 // Then it writes.
-func play(t *testing.T, transcript string) {
-	t.Helper()
-	for column, with := range []string{"without pathlock", "with pathlock"} {
-		t.Run(with, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := &world{T: t, guarded: column == 1, redis: simredis.New(), file: filepath.Join(t.TempDir(), "db"), sessions: make(map[string]*session)}
-				defer w.end()
-				for line := range strings.Lines(strings.TrimSpace(transcript)) {
-					cells := append(strings.Split(line, "|"), "", "")
-					want, got := strings.TrimSpace(cells[1+column]), w.do(strings.Fields(cells[0]))
-					if t.Logf("%s | %s", strings.TrimSpace(cells[0]), got); got != want {
-						t.Errorf("want %q", want)
-					}
-				}
+func TestGallery(t *testing.T) {
+	page, err := os.ReadFile("README.md")
+	testerr.Must(t, err)
+	parts := strings.Split(string(page), "\n## ")[1:]
+	if len(parts) < 11 {
+		t.Errorf("the page has only %d failures", len(parts))
+	}
+	for _, part := range parts {
+		name, text, _ := strings.Cut(part, "\n")
+		_, table, _ := strings.Cut(text, "| --- | --- | --- |\n")
+		for column, with := range []string{"without pathlock", "with pathlock"} {
+			t.Run(name+" "+with, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { play(t, table, column) })
 			})
-		})
+		}
+	}
+}
+
+func play(t *testing.T, table string, column int) {
+	w := &world{T: t, guarded: column == 1, redis: simredis.New(), file: filepath.Join(t.TempDir(), "db"), sessions: make(map[string]*session)}
+	defer w.end()
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		want, got := strings.TrimSpace(cells[2+column]), w.do(strings.Fields(cells[1]))
+		if t.Logf("%s | %s", strings.TrimSpace(cells[1]), got); got != want {
+			t.Errorf("want %q", want)
+		}
 	}
 }
 
