@@ -1,18 +1,15 @@
-// Package fscktest is the test suite of package fsck for each database. It has every kind of
-// damage, with what a check finds and what a repair makes of it. A machine damages random trees,
-// and compares what a check finds with a model, and what repairs make of it, ended early or not.
+// Package fscktest is the test suite of package fsck for each database. Every kind of damage stands
+// in testdata, with what a check finds and what a repair makes of it. A machine damages random
+// trees, and compares what a check finds with a model, and what repairs make of it, ended early or
+// not.
 package fscktest
 
 import "testing"
 
 // Run runs the whole suite.
 func Run(t *testing.T, database Database) {
-	t.Run("Damage", func(t *testing.T) { testDamage(t, database) })
-	t.Run("Fits", func(t *testing.T) { testFits(t, database) })
-	t.Run("Columns", func(t *testing.T) { testColumns(t, database) })
+	t.Run("Cases", func(t *testing.T) { testCases(t, database) })
 	t.Run("Machine", func(t *testing.T) { testMachine(t, database) })
-	t.Run("Unique", func(t *testing.T) { testUnique(t, database) })
-	t.Run("Meanwhile", func(t *testing.T) { testMeanwhile(t, database) })
 	t.Run("RowLocks", func(t *testing.T) { testRowLocks(t, database) })
 	t.Run("Types", func(t *testing.T) { testTypes(t, database) })
 	t.Run("Marks", func(t *testing.T) { testMarks(t, database) })

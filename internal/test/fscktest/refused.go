@@ -1,7 +1,6 @@
 package fscktest
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
@@ -18,24 +18,6 @@ import (
 // testRefused repairs tables with a row or a tree that cannot be repaired. The repair has to do the
 // rest.
 func testRefused(t *testing.T, database Database) {
-	t.Run("a path and a name that a constraint refuses", func(t *testing.T) {
-		w := putWorld(t, database, schema{more: `, CONSTRAINT suites_allowed CHECK (path <> '/a/forbidden' AND name <> 'b (2)')`})
-		w.put(t, 1, 1, nil, "a", "/a")
-		w.put(t, 2, 1, 1, "b", "/wrong/b")
-		w.put(t, 3, 1, 1, "forbidden", "/wrong/forbidden")
-		w.put(t, 4, 1, 1, "b", "/wrong/c") // its path is mended all the same
-		var log bytes.Buffer
-		skips := w.skips(t, fsck.RepairOptions{Log: &log})
-		if len(skips) != 2 || !strings.Contains(skips[0], "row 4 (duplicate)") || !strings.Contains(skips[1], "row 3 (wrong-path)") || !strings.Contains(skips[1], "suites_allowed") {
-			t.Errorf("skipped %q", skips)
-		}
-		if got, want := w.kinds(t), []string{"wrong-path 3", "duplicate 4"}; !slices.Equal(got, want) {
-			t.Errorf("left %q, want %q", got, want)
-		}
-		if strings.Contains(log.String(), "forbidden") {
-			t.Errorf("the log has what was not done:\n%s", &log)
-		}
-	})
 	t.Run("one tree with a row that another session has locked", func(t *testing.T) {
 		w := busyWorld(t, database)
 		tx := w.lockRow(t)
@@ -58,7 +40,18 @@ func testRefused(t *testing.T, database Database) {
 		}
 	})
 	t.Run("the end of the context during a wait for a row", func(t *testing.T) { testWaitEnds(t, database) })
-	t.Run("a lost+found that is deleted during the repair", func(t *testing.T) { testLostFoundDeleted(t, database) })
+	t.Run("a chain that is longer than a path can be", func(t *testing.T) {
+		w := newWorld(t, database, schema{})
+		var nodes []Node
+		for id := 1; id <= pathlock.MaxDepth+3; id++ {
+			nodes = append(nodes, Node{ID: id, Tree: 1, Parent: id - 1, Name: "n"})
+		}
+		w.insert(t, nodes...)
+		_, summary := w.repair(t, fsck.RepairOptions{Apply: true})
+		if left := summary.After.Problems; summary.Before.Problems[fsck.TooDeep] != 3 || left[fsck.TooDeep] != 3 || summary.After.Total() != 3+left[fsck.PathTooLong] {
+			t.Errorf("found %v, left %v", summary.Before.Problems, left)
+		}
+	})
 }
 
 // busyWorld creates a table with two trees. Each has two rows with wrong paths.
@@ -97,27 +90,5 @@ func testWaitEnds(t *testing.T, database Database) {
 	testerr.Must(t, tx.Rollback())
 	if after := w.dump(t); !maps.Equal(before, after) {
 		t.Errorf("changed: %v", after)
-	}
-}
-
-// testLostFoundDeleted deletes the lost+found, all below it, and the root row, after the first
-// orphan has moved there.
-func testLostFoundDeleted(t *testing.T, database Database) {
-	w := newWorld(t, database, schema{})
-	w.insert(t, Node{1, 1, 0, "", "", "/1", false},
-		Node{5, 1, 97, "x", "/x", "/1/5", false}, Node{6, 1, 98, "y", "/y", "/1/6", false}, Node{7, 1, 99, "z", "/z", "/1/7", false})
-	deleted := false
-	w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1, Log: lineLog(func(line []byte) (int, error) {
-		if !deleted && bytes.Contains(line, []byte(`"commit":true`)) {
-			deleted = true
-			w.exec(t, `DELETE FROM suites WHERE id IN (1, 5) OR name = 'lost+found'`)
-		}
-		return len(line), nil
-	})})
-	rows := w.rows(t)
-	w.sound(t, rows)
-	home := rows[rows[6].Parent]
-	if !deleted || !strings.HasPrefix(home.Name, "lost+found") || rows[7].Parent != home.ID {
-		t.Errorf("rows %v", rows)
 	}
 }

@@ -1,0 +1,272 @@
+package fscktest
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/fsck"
+)
+
+//go:embed testdata/cases.txt
+var cases string
+
+var repeated = regexp.MustCompile(`\{(.)\*(\d+)\}`)
+
+// testCases plays the cases of testdata/cases.txt.
+func testCases(t *testing.T, database Database) {
+	text := repeated.ReplaceAllStringFunc(cases, func(all string) string {
+		match := repeated.FindStringSubmatch(all)
+		n, _ := strconv.Atoi(match[2])
+		return strings.Repeat(match[1], n)
+	})
+	text = strings.ReplaceAll(text, "{loose}", database.Loose)
+	for _, part := range strings.Split(text, "\n## ")[1:] {
+		heading, steps, _ := strings.Cut(part, "\n")
+		what, words, _ := strings.Cut(heading, ": ")
+		name, only, _ := strings.Cut(what, " [")
+		t.Run(name, func(t *testing.T) {
+			if only != "" && !strings.Contains(only, string(database.Dialect)) {
+				t.Skip("not on this database")
+			}
+			newCase(t, database, strings.Fields(words), steps).play(t, steps)
+		})
+	}
+}
+
+// tableCase is a table on which a case is played.
+type tableCase struct {
+	*world
+	log       bytes.Buffer
+	when, sql string // run sql as soon as the log has a text
+	unique    bool   // no dry run knows what an index holds equal
+}
+
+// newCase creates the table that the words of a heading describe, with the columns of the steps.
+func newCase(t *testing.T, database Database, words []string, steps string) *tableCase {
+	t.Helper()
+	is := make(map[string]string)
+	for _, word := range words {
+		name, value, _ := strings.Cut(word, "=")
+		is[name] = value + " "
+	}
+	has := func(word string) bool { return is[word] != "" }
+	set := func(column *string, word string) {
+		if has(word) {
+			*column = strings.TrimSpace(is[word])
+		}
+	}
+	s := schema{unique: has("unique"), uniquePaths: has("unique-paths"), leaves: has("leaves"), table: func(d *fsck.Table) {
+		set(&d.Path, "no-path")
+		set(&d.IDPath, "no-id-path")
+		set(&d.PathForm, "path-form")
+		set(&d.IDPathForm, "id-path-form")
+		set(&d.Version, "version")
+		set(&d.Depth, "depth")
+		set(&d.DepthTop, "depth-top")
+	}}
+	if has("text-keys") {
+		s.key = "VARCHAR(40) " + database.Binary
+	}
+	for line := range strings.Lines(steps) {
+		if column, ok := strings.CutPrefix(line, "column "); ok {
+			if text, here := ofDialect(database.Dialect, column); here {
+				s.more += ", " + text
+			}
+		}
+	}
+	c := &tableCase{world: newWorld(t, database, s), unique: s.unique}
+	if has("depth") {
+		c.table.Leaves[0].Depth = c.table.Depth
+	}
+	if has("one-connection") {
+		c.db.SetMaxOpenConns(1)
+	}
+	return c
+}
+
+// ofDialect returns SQL without the dialect that it may begin with, and whether it is for this one.
+func ofDialect(dialect fsck.Dialect, text string) (sql string, here bool) {
+	text = strings.TrimSpace(text)
+	first, rest, _ := strings.Cut(text, " ")
+	if slices.Contains([]fsck.Dialect{fsck.MySQL, fsck.PostgreSQL, fsck.SQLite}, fsck.Dialect(first)) {
+		return rest, fsck.Dialect(first) == dialect
+	}
+	return text, true
+}
+
+// play carries out the steps, and compares the outcome of each with the indented lines below it.
+func (c *tableCase) play(t *testing.T, steps string) {
+	lines := strings.Split(steps, "\n")
+	for len(lines) > 0 {
+		step := lines[0]
+		var want []string
+		for lines = lines[1:]; len(lines) > 0 && strings.HasPrefix(lines[0], "  "); lines = lines[1:] {
+			want = append(want, strings.TrimSpace(lines[0]))
+		}
+		got := c.step(t, step)
+		if !slices.EqualFunc(got, want, func(got, want string) bool {
+			pattern := strings.ReplaceAll(regexp.QuoteMeta(want), "…", "(?s:.*)")
+			return regexp.MustCompile("^" + pattern + "$").MatchString(got)
+		}) {
+			t.Errorf("%s:\n  %s\nwant\n  %s", step, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+		}
+	}
+}
+
+// step carries out one step.
+func (c *tableCase) step(t *testing.T, line string) (outcome []string) {
+	t.Helper()
+	verb, rest, _ := strings.Cut(line, " ")
+	switch verb {
+	case "", "column":
+	case "tree":
+		c.insert(t, with()...)
+	case "sql":
+		if sql, here := ofDialect(c.Dialect, rest); here {
+			c.exec(t, sql)
+		}
+	case "when":
+		c.when, c.sql, _ = strings.Cut(rest, ": ")
+	case "not":
+		if unwanted := strings.TrimPrefix(rest, "logged "); strings.Contains(c.log.String(), unwanted) {
+			return []string{c.log.String()}
+		}
+	case "check":
+		return c.check(t, strings.TrimPrefix(rest, "tree="))
+	case "repair":
+		return c.mend(t, strings.Fields(rest))
+	default:
+		cells := append(strings.Split(line, "|"), "")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		id, _ := strconv.Atoi(cells[0])
+		tree, _ := strconv.Atoi(cells[1])
+		parent, _ := strconv.Atoi(cells[2])
+		c.insert(t, Node{id, tree, parent, cells[3], cells[4], cells[5], cells[6] == "deleted"})
+	}
+	return nil
+}
+
+// check checks the table, or the tree of a number.
+func (c *tableCase) check(t *testing.T, tree string) []string {
+	t.Helper()
+	var opts fsck.Options
+	if tree != "" {
+		opts.Tree = fsck.TextKey(tree) // a number may be given as text
+	}
+	var found []string
+	var summary fsck.Summary
+	checker, err := fsck.New(t.Context(), c.db, c.Dialect, c.table)
+	if err == nil {
+		summary, err = checker.Check(t.Context(), opts, func(p fsck.Problem) error {
+			found = append(found, fmt.Sprintf("%s %v", p.Kind, p.ID))
+			return nil
+		})
+	}
+	if errors.Is(err, fsck.ErrTable) {
+		return []string{"ErrTable: " + err.Error()}
+	} else if err != nil {
+		t.Error(err)
+	}
+	return append([]string{fmt.Sprint(summary.Rows, " rows")}, found...)
+}
+
+// Write implements [io.Writer]: it is the log.
+func (c *tableCase) Write(line []byte) (int, error) {
+	if c.when != "" && bytes.Contains(line, []byte(c.when)) {
+		c.when = ""
+		if _, err := c.db.ExecContext(context.Background(), c.sql); err != nil {
+			return 0, err
+		}
+	}
+	return c.log.Write(line)
+}
+
+// mend repairs the table, and says what has become of it. A dry run says the same before, where
+// nobody interferes.
+func (c *tableCase) mend(t *testing.T, words []string) (outcome []string) {
+	t.Helper()
+	opts := fsck.RepairOptions{AllowMoves: slices.Contains(words, "moves")}
+	for _, word := range words {
+		name, value, _ := strings.Cut(word, "=")
+		switch n, _ := strconv.Atoi(value); name {
+		case "batch":
+			opts.BatchRows = n
+		case "tree":
+			opts.Tree = fsck.IntKey(int64(n))
+		}
+	}
+	before, quiet := c.rows(t), c.when == "" && !c.unique
+	planned, _ := c.repair(t, opts)
+	var skipped []string
+	opts.Apply, opts.Log = true, c
+	opts.Skipped = func(s fsck.Skip) error {
+		skipped = append(skipped, "skipped "+s.String())
+		return nil
+	}
+	done, summary := c.repair(t, opts)
+	if said, did := values(planned), values(done); quiet && len(skipped) == 0 && !maps.Equal(said, did) {
+		t.Errorf("planned, and done:\n%s", difference(said, did))
+	}
+	if c.when != "" || int(summary.Skipped) != len(skipped) {
+		t.Errorf("%d are skipped, %d are reported; has not come: %q", summary.Skipped, len(skipped), c.when)
+	}
+	after := c.rows(t)
+	for _, change := range done {
+		if change.Column == c.table.Depth && change.Column != "" {
+			id := change.ID.String()
+			if _, known := before[number(change.ID)]; !known && change.Table == "suites" {
+				id = "new"
+			}
+			outcome = append(outcome, fmt.Sprintf("%s of %s %s is %v: %s", change.Column, change.Table, id, change.New, change.Why))
+		}
+	}
+	slices.Sort(outcome)
+	outcome = slices.Concat(outcome, changed(before, after), skipped)
+	for _, kind := range slices.Sorted(maps.Keys(summary.After.Problems)) {
+		outcome = append(outcome, fmt.Sprint("left ", kind, " ", summary.After.Problems[kind]))
+	}
+	if summary.After.Total() == 0 && opts.Tree.IsZero() {
+		c.sound(t, after)
+	}
+	return outcome
+}
+
+// with returns the tree of most cases, and further rows.
+func with(nodes ...Node) []Node {
+	return append([]Node{
+		{1, 1, 0, "", "", "/1", false}, {2, 1, 1, "a", "/a", "/1/2", false}, {3, 1, 2, "b", "/a/b", "/1/2/3", false}, {4, 1, 1, "c", "/c", "/1/4", false},
+	}, nodes...)
+}
+
+// changed returns the rows that differ from before, as text: key, parent, name and path. The key of
+// a created row is "new".
+func changed(before, after map[int]Node) []string {
+	var lines, created []string
+	for _, id := range slices.Sorted(maps.Keys(after)) {
+		n := after[id]
+		if old, ok := before[id]; ok && old.Parent == n.Parent && old.Name == n.Name && old.Path == n.Path && old.IDPath == n.IDPath {
+			continue
+		}
+		parent := fmt.Sprint(n.Parent)
+		if _, ok := before[n.Parent]; !ok && n.Parent != 0 {
+			parent = "new"
+		}
+		if _, ok := before[id]; !ok {
+			created = append(created, fmt.Sprintf("new %s %s %s", parent, n.Name, n.Path))
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%d %s %s %s", id, parent, n.Name, n.Path))
+	}
+	return append(created, lines...)
+}
