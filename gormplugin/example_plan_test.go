@@ -32,18 +32,6 @@ type Case struct {
 	Name    string `pathlock:"name"`
 }
 
-// planTables make the tables of suites and cases with their indexes, in fewer statements than
-// AutoMigrate.
-var planTables = []string{
-	`CREATE TABLE suites (
-		id BIGINT AUTO_INCREMENT PRIMARY KEY, plan_id BIGINT NOT NULL, parent_id BIGINT,
-		name VARCHAR(255) NOT NULL, path VARCHAR(700) NOT NULL, note VARCHAR(255) NOT NULL DEFAULT '',
-		UNIQUE KEY suites_sibling (parent_id, name, plan_id), UNIQUE KEY suites_path (plan_id, path))`,
-	`CREATE TABLE cases (
-		id BIGINT AUTO_INCREMENT PRIMARY KEY, suite_id BIGINT NOT NULL, name VARCHAR(255) NOT NULL,
-		UNIQUE KEY cases_sibling (suite_id, name))`,
-}
-
 // openPlan opens a database with the tables of suites and cases, in which the plan 1 has a suite
 // for each path, and for each path above one. An example that finds no database panics: it has no
 // other way to fail at once.
@@ -54,12 +42,8 @@ func openPlan(paths ...string) (db *gorm.DB, drop func()) {
 
 // openPlanWith is [openPlan] with a plugin of the example's own for the suites.
 func openPlanWith(plugin *gormplugin.Plugin, paths ...string) (db *gorm.DB, drop func()) {
-	db, drop = connect()
+	db, drop = open(plugin)
 	var err error
-	for _, table := range planTables {
-		err = errors.Join(err, db.Exec(table).Error)
-	}
-	err = errors.Join(err, db.Use(plugin))
 	for _, path := range paths {
 		if err == nil {
 			err = createAll(db, path)

@@ -49,13 +49,17 @@ func openNowhere(t *testing.T, name string) *gorm.DB {
 }
 
 type (
-	tagged struct {
+	// Node has the columns of a tree, with their tags.
+	Node struct {
 		ID     int64
 		PlanID int64  `pathlock:"tree"`
 		Above  *int64 `pathlock:"parent"`
 		Name   string `pathlock:"name"`
 		Path   string `pathlock:"path"`
-		Code   sql.NullString
+	}
+	tagged struct {
+		Node
+		Code sql.NullString
 	}
 	twice struct {
 		ID      int64
@@ -63,82 +67,55 @@ type (
 		Storage string `pathlock:"tree"`
 	}
 	untagged struct {
-		ID     int64
-		PlanID int64
-		Above  *int64
-		Title  string
-		Route  string
+		ID, PlanID   int64
+		Above        *int64
+		Title, Route string
 	}
 	bytesInPath struct {
 		ID     []byte
 		PlanID int64  `pathlock:"tree"`
 		Above  []byte `pathlock:"parent"`
-		Name   string `pathlock:"name"`
 		IDs    string `pathlock:"idpath"`
 	}
 	misformed struct {
-		ID     int64
-		PlanID int64  `pathlock:"tree"`
-		Above  *int64 `pathlock:"parent"`
-		Name   string `pathlock:"name,form:*,*,"`
-		Path   string `pathlock:"path"`
-	}
-	labels struct {
-		ID     int64
-		PlanID int64  `pathlock:"tree"`
-		Above  *int64 `pathlock:"parent"`
-		Name   string `pathlock:"name"`
-		Path   string `pathlock:"path,form:*.*" gorm:"type:ltree"`
-	}
-	numbered struct {
-		ID     int64
-		PlanID int64  `pathlock:"tree"`
-		Above  *int64 `pathlock:"parent"`
-		IDs    int64  `pathlock:"idpath"`
+		ID, PlanID int64
+		Above      *int64
+		Name       string `pathlock:"name,form:*,*,"`
+		Path       string
+		Tree       string `gorm:"type:ltree"`
 	}
 	marked struct {
-		ID     int64
-		PlanID int64  `pathlock:"tree"`
-		Above  *int64 `pathlock:"parent"`
-		Name   string `pathlock:"name"`
-		Path   string `pathlock:"path"`
-		Gone   bool   `pathlock:"deleted"`
+		Node
+		Gone   bool `pathlock:"deleted"`
 		Hidden gorm.DeletedAt
 	}
 	unhidden struct {
-		ID     int64
-		PlanID int64     `pathlock:"tree"`
-		Above  *int64    `pathlock:"parent"`
-		Name   string    `pathlock:"name"`
-		Path   string    `pathlock:"path"`
+		Node
 		Gone   time.Time `pathlock:"deleted"`
 		Flag   *bool
 		Status int
 		Note   string
 	}
-	formedLeaf struct {
+	// Below has the columns of a leaf.
+	Below struct {
 		ID    int64
 		Above int64  `pathlock:"parent"`
-		Name  string `pathlock:"name"`
-		Path  string `pathlock:"path,form:*.*" gorm:"-"`
+		Name  string `pathlock:"name" gorm:"uniqueIndex:twice"`
+	}
+	leaf       struct{ Below }
+	formedLeaf struct {
+		Below
+		Path string `pathlock:"path,form:*.*" gorm:"-"`
 	}
 	pathLeaf struct {
-		ID      int64
-		Above   int64  `pathlock:"parent"`
-		Name    string `pathlock:"name" gorm:"uniqueIndex:twice"`
-		Path    string
-		Sole    string `gorm:"uniqueIndex:twice"`
-		IDs     string
-		Another int64
+		Below
+		Path, IDs string
+		Sole      string `gorm:"uniqueIndex:twice"`
+		Another   int64
 	}
 	composite struct {
 		A int64 `gorm:"primaryKey;autoIncrement:false"`
 		B int64 `gorm:"primaryKey;autoIncrement:false"`
-	}
-	leaf struct {
-		ID    int64
-		Above int64  `pathlock:"parent"`
-		Name  string `pathlock:"name"`
 	}
 )
 
@@ -160,7 +137,7 @@ func TestUse(t *testing.T) {
 		{"no tags", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{})}, `pathlock:"tree"`},
 		{"no tree at all", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{}, gormplugin.SingleTree(""))}, "by SingleTree"},
 		{"a single tree with an id that none can have", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{}, gormplugin.SingleTree("a\nb"))}, pathlock.ErrInvalidTree.Error()},
-		{"a path that is a number", "mysql", []gormplugin.Option{gormplugin.Model(&numbered{})}, "has to be a text"},
+		{"a path that is a number", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Path: "status", Deleted: "note"})}, "has to be a text"},
 		{"a path of ids with keys of bytes", "mysql", []gormplugin.Option{gormplugin.Model(&bytesInPath{})}, "numbers or texts"},
 		{"a named column that is not there", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Path: "nowhere"})}, `"nowhere"`},
 		{"a form whose subtrees are no range", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{PathForm: "/*/*|"})}, "range of the index"},
@@ -172,7 +149,7 @@ func TestUse(t *testing.T) {
 		{"a top that no key can be", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{ParentTop: "self"})}, "parent of rows at the top"},
 		{"a top that is one already", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{ParentTop: "0"})}, "another value"},
 		{"two columns of the tree", "mysql", []gormplugin.Option{gormplugin.Model(&twice{})}, "one column, made of both"},
-		{"a form of a name", "mysql", []gormplugin.Option{gormplugin.Model(&misformed{})}, `pathlock:"name,form:*,*,"`},
+		{"a form of a name", "mysql", []gormplugin.Option{gormplugin.Model(&misformed{}, gormplugin.Columns{Tree: "PlanID", Parent: "Above"})}, `pathlock:"name,form:*,*,"`},
 		{"a leaf that is told its path in a form", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&formedLeaf{}, &tagged{})}, "has no form"},
 		{"a leaf with a tree", "mysql", leafPath(gormplugin.Columns{Tree: "Another"}), "in the tree of its parent"},
 		{"a leaf with a path of ids below rows without", "mysql", leafPath(gormplugin.Columns{IDPath: "IDs"}), "tagged has no path of that kind"},
@@ -180,7 +157,7 @@ func TestUse(t *testing.T) {
 		{"a leaf with a unique path", "mysql", leafPath(gormplugin.Columns{Path: "Sole"}), "make the parent and the name unique"},
 		{"a leaf below a leaf", "mysql", append(leafPath(gormplugin.Columns{Path: "Path"}), gormplugin.Leaf(&leaf{}, &pathLeaf{})), "which is a leaf"},
 		{"a leaf with the path of its parent", "mysql", leafPath(gormplugin.Columns{Path: "Path", PathForm: "parent:/*/*"}), ""},
-		{"a path that is an ltree", "postgres", []gormplugin.Option{gormplugin.Model(&labels{})}, "a text with the form *.*"},
+		{"a path that is an ltree", "postgres", []gormplugin.Option{gormplugin.Model(&misformed{}, gormplugin.Columns{Tree: "PlanID", Parent: "Above", Name: "Path", Path: "Tree", PathForm: "*.*"})}, "a text with the form *.*"},
 		{"a mark of deletion that GORM knows", "mysql", []gormplugin.Option{gormplugin.Model(&marked{})}, "by its type"},
 		{"a mark of deletion with two live values", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Deleted: "flag"})}, "not a *bool"},
 		{"a time that cannot be NULL as a mark", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{})}, "not a time.Time"},
