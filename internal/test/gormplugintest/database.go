@@ -85,7 +85,6 @@ func RunStatements(t *testing.T, d Database) {
 		{"costs", checkCosts},
 		{"outdated parents", checkOutdatedParents},
 		{"left leaves", each(leftLeafChecks())},
-		{"leaves of root rows", checkRootLeaves},
 		{"constraints", checkConstraints},
 		{"saves", checkSaves},
 		{"duplicates", checkTaken},

@@ -5,67 +5,71 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-// leftLeafChecks check the leaves that a row has left behind: the row is deleted for good, and one
-// with its id comes again under another name, or somewhere else.
+// newKey is a key that no row has: at times that of a row that was deleted for good, whose leaves,
+// and the deleted rows below it, find the new row above them.
+func (m *machine) newKey(g forest, id int) any {
+	var gone []int
+	for _, old := range slices.Sorted(maps.Keys(m.keys)) {
+		has := func(other int) bool { return m.keys[other] == m.keys[old] }
+		if old > 0 && m.keys[old] != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(g.rows)), has) {
+			gone = append(gone, old)
+		}
+	}
+	if len(gone) == 0 || !m.rarely(3, "a key that comes again") {
+		return m.table.key()
+	}
+	key := m.keys[pick(m, gone, "gone")]
+	for _, nodes := range []map[int]node{g.leaves, g.rows} {
+		for number, n := range nodes {
+			if n.parent != 0 && m.keys[n.parent] == key {
+				n.parent = id
+				nodes[number] = n
+			}
+		}
+	}
+	return key
+}
+
+// cameAgain reports whether a row has a key that another one had before. What is known of that may
+// contradict a tree that the row's new children state.
+func (m *machine) cameAgain(id int) bool {
+	for other, key := range m.keys {
+		if other != id && key != nil && key == m.keys[id] {
+			return true
+		}
+	}
+	return false
+}
+
+// leftLeafChecks check the leaves that a row has left behind which is deleted for good, where one
+// with its id comes again beside what the state machine does: by a copy, and while others write.
 func leftLeafChecks() []check {
-	left := func(name string, remove, create func(db *gorm.DB, s *Suite) error) check {
-		return check{"left leaves: " + name, func(w *world) {
-			gone, other := w.build("/a/old"), w.build("/b")
-			files := []*Case{{SuiteID: gone.ID, Name: "f"}, {SuiteID: gone.ID, Name: "g"}}
-			w.must(w.db.Create(files).Error)
-			w.must(remove(w.db, gone))
-			w.must(create(w.db, &Suite{ID: gone.ID, ParentID: &other.ID, Name: "new"}))
-			for _, file := range files {
-				var now Case
-				w.must(w.db.Take(&now, file.ID).Error)
-				if want := "/b/new/" + file.Name; now.Column != want || now.Version != file.Version+1 {
-					w.Errorf("the leaf is at %s, version %d, want %s, %d", now.Column, now.Version, want, file.Version+1)
-				}
-			}
-			w.sound()
-		}}
-	}
-	insert := func(name string, create func(db *gorm.DB, s *Suite) error) check {
-		return left(name, func(db *gorm.DB, s *Suite) error { return db.Unscoped().Delete(s).Error }, create)
-	}
 	return []check{
-		left("a restored row", func(db *gorm.DB, s *Suite) error { return db.Delete(s).Error }, func(db *gorm.DB, s *Suite) error {
-			return db.Unscoped().Model(&Suite{ID: s.ID}).Updates(map[string]any{"deleted": nil, "name": s.Name, "parent_id": *s.ParentID}).Error
-		}),
-		insert("Create", func(db *gorm.DB, s *Suite) error { return db.Create(s).Error }),
-		insert("a batch with a row between", func(db *gorm.DB, s *Suite) error {
-			between := &Suite{ID: s.ID + 1<<40, ParentID: s.ParentID, Name: "between"}
-			return db.Create([]*Suite{between, s}).Error
-		}),
-		insert("a map", func(db *gorm.DB, s *Suite) error {
-			return db.Model(&Suite{}).Create(map[string]any{"id": s.ID, "parent_id": *s.ParentID, "name": s.Name}).Error
-		}),
-		insert("an upsert", func(db *gorm.DB, s *Suite) error {
-			return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(s).Error
-		}),
-		insert("Copy with keys", func(db *gorm.DB, s *Suite) error {
-			source := &Suite{ParentID: s.ParentID, Name: "source"}
-			if err := db.Create(source).Error; err != nil {
-				return err
+		{"left leaves: Copy with keys", func(w *world) {
+			gone, other, source := w.build("/a/old"), w.build("/b"), w.build("/source")
+			file := &Case{SuiteID: gone.ID, Name: "f"}
+			w.must(w.db.Create(file).Error)
+			w.must(w.db.Unscoped().Delete(gone).Error)
+			w.build("/source/below")
+			keys := gorm.Expr("CASE WHEN c.id = ? THEN ? ELSE c.id + ? END", source.ID, gone.ID, 1<<40)
+			_, err := gormplugin.Copy(w.db, new(Suite), source.ID, gormplugin.Below(other.ID), gormplugin.CopyAs("new"), gormplugin.CopyValues(map[string]any{"id": keys}))
+			w.must(err)
+			var now Case
+			if w.must(w.db.Take(&now, file.ID).Error); now.Column != "/b/new/f" || now.Version != file.Version+1 {
+				w.Errorf("the leaf is %+v", now)
 			}
-			if err := db.Create(&Suite{ParentID: &source.ID, Name: "below"}).Error; err != nil {
-				return err
-			}
-			keys := gorm.Expr("CASE WHEN c.id = ? THEN ? ELSE c.id + ? END", source.ID, s.ID, 1<<40)
-			_, err := gormplugin.Copy(db, new(Suite), source.ID, gormplugin.Below(*s.ParentID), gormplugin.CopyAs(s.Name), gormplugin.CopyValues(map[string]any{"id": keys}))
-			return err
-		}),
-		insert("Save", func(db *gorm.DB, s *Suite) error { return db.Save(s).Error }),
+		}},
 		{"left leaves: somebody else changes them", func(w *world) { w.others(outdateLeft) }},
 		{"left leaves: an old snapshot", func(w *world) { w.others(snapshotLeft) }},
 	}
@@ -135,60 +139,5 @@ func (w *world) mayGiveUp(err error) {
 
 	if err != nil && !errors.Is(err, gormplugin.ErrRetry) && !errors.Is(err, gormplugin.ErrIsolation) {
 		w.Fatal(err)
-	}
-}
-
-// checkRootLeaves has a row that has a leaf come back as the root row of its tree, whatever the
-// forms of their paths: under the same key, and restored.
-func checkRootLeaves(t *testing.T, d Database) {
-	for _, s := range shapes() {
-		if s.leaf == nil || s.nameless {
-			continue
-		}
-		t.Run(s.name, func(t *testing.T) {
-			w := machineWorld(t, d, settings{}, s.options())
-			w.must(gormplugin.AutoMigrate(w.db.Set("gorm:table_options", d.TableOptions).Session(&gorm.Session{})))
-			x := w.tableOf(s)
-			for _, restored := range []bool{false, true} {
-				if !restored || s.mark != "" {
-					x.bringBack(w, restored)
-				}
-			}
-		})
-	}
-}
-
-// bringBack deletes the only row of a tree, which has a leaf, and has it come back as the root row.
-func (x *table) bringBack(w *world, restored bool) {
-	w.Helper()
-	for _, name := range []string{"cases", x.quoted(w.db)} {
-		w.must(gormplugin.AllowRawWrites(w.db).Exec("DELETE FROM " + name).Error) // the table may have one tree only
-	}
-	key, tree := x.key().(int64), x.tree()
-	create := func(name string) {
-		w.Helper()
-		values := map[string]any{"id": key, x.label: name}
-		x.putIn(values, tree)
-		w.must(w.db.Create(x.row(values)).Error)
-	}
-	create("a")
-	leaf := &Case{SuiteID: key, Name: "f"}
-	w.must(w.db.Create(leaf).Error)
-	if restored {
-		w.must(w.db.Where("id = ?", key).Delete(x.new()).Error)
-		w.must(w.db.Unscoped().Model(x.new()).Where("id = ?", key).Updates(map[string]any{x.mark: x.restored, x.label: ""}).Error)
-	} else {
-		w.must(w.db.Unscoped().Where("id = ?", key).Delete(x.new()).Error)
-		create("")
-	}
-	path, ids := "", ""
-	if x.leafPaths.Path != "" {
-		path = spellingOf(x.leafPaths.PathForm).of("/f")
-	}
-	if x.leafPaths.IDPath != "" {
-		ids = spellingOf(x.leafPaths.IDPathForm).of(fmt.Sprintf("/%d/%d", key, leaf.ID))
-	}
-	if w.must(w.db.Take(leaf, leaf.ID).Error); leaf.Column != path || leaf.IDs != ids {
-		w.Errorf("restored: %t: the leaf has the paths %q, %q, want %q, %q", restored, leaf.Column, leaf.IDs, path, ids)
 	}
 }

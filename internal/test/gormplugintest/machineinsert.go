@@ -27,7 +27,7 @@ func (m *machine) insert() statement {
 		row := map[string]any{m.table.label: n.name}
 		if n.parent != 0 {
 			n.tree = g.rows[n.parent].tree
-			if x := m.table; x.sole == "" && m.rarely(3, "states its tree") {
+			if x := m.table; x.sole == "" && !m.cameAgain(n.parent) && m.rarely(3, "states its tree") {
 				stated := n.tree
 				if m.rarely(3, "another one") {
 					stated = 1 - stated
@@ -45,7 +45,7 @@ func (m *machine) insert() statement {
 		}
 		row[m.table.parent] = m.value(n.parent)
 		if !given && m.table.key != nil {
-			m.keys[id] = m.table.key()
+			m.keys[id] = m.newKey(g, id)
 			row["id"] = m.keys[id]
 		}
 		if m.table.note != "" {
