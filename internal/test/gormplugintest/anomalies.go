@@ -38,33 +38,55 @@ func anomalies() []anomaly {
 		{name: "move below a row that is deleted", rows: []string{"/a/x", "/b"}, first: move("/b", "/a/x"), other: remove("/a")},
 		{name: "inserts of one name", rows: []string{"/a"}, first: insert("/a"), other: insert("/a"), harmless: true},
 		{name: "a root row and a row at the top", first: atTop(""), other: atTop("a"), harmless: true},
-		{name: "copy to a row that is renamed", rows: []string{"/a/x", "/d"}, first: copyToD, other: rename("/d", "e")},
-		{name: "copy to a row that is deleted", rows: []string{"/a/x", "/d"}, first: copyToD, other: remove("/d")},
+		{name: "copy to a row that is renamed", rows: []string{"/a/x", "/d"}, first: copyTo("/a", "/d"), other: rename("/d", "e")},
+		{name: "crossing arrangements", rows: []string{"/a/b", "/c/d"}, first: arrange("/a", "/c/d"), other: arrange("/c", "/a/b")},
+		{name: "insert below a row that is arranged", rows: []string{"/a/x", "/b"}, first: insert("/a/x"), other: arrange("/a", "/b")},
+		{name: "copy to a row that is deleted", rows: []string{"/a/x", "/d"}, first: copyTo("/a", "/d"), other: remove("/d")},
+	}
+}
+
+// on is an operation on the row at a path, and at times on another one.
+func on(path, to string, write func(db *gorm.DB, id, to int64) error) operation {
+	return func(w *world) func(*gorm.DB) error {
+		id, other := w.build(path).ID, w.build(to).ID
+		return func(db *gorm.DB) error { return write(db, id, other) }
 	}
 }
 
 func rename(path, name string) operation {
-	return func(w *world) func(*gorm.DB) error {
-		id := w.build(path).ID
-		return func(db *gorm.DB) error { return db.Model(&Suite{}).Where("id = ?", id).Update("name", name).Error }
-	}
+	return on(path, path, func(db *gorm.DB, id, _ int64) error {
+		return db.Model(&Suite{}).Where("id = ?", id).Update("name", name).Error
+	})
 }
 
 func move(path, to string) operation {
-	return func(w *world) func(*gorm.DB) error {
-		id, parent := w.build(path).ID, w.build(to).ID
-		return func(db *gorm.DB) error {
-			return db.Model(&Suite{}).Where("id = ?", id).Update("parent_id", parent).Error
-		}
-	}
+	return on(path, to, func(db *gorm.DB, id, parent int64) error {
+		return db.Model(&Suite{}).Where("id = ?", id).Update("parent_id", parent).Error
+	})
+}
+
+func arrange(path, to string) operation {
+	return on(path, to, func(db *gorm.DB, id, parent int64) error {
+		return gormplugin.Arrange(db, []Suite{{ID: id, ParentID: &parent}})
+	})
 }
 
 // insert adds a row called new below path.
 func insert(path string) operation {
-	return func(w *world) func(*gorm.DB) error {
-		parent := w.build(path).ID
-		return func(db *gorm.DB) error { return db.Create(&Suite{ParentID: &parent, Name: "new"}).Error }
-	}
+	return on(path, path, func(db *gorm.DB, parent, _ int64) error {
+		return db.Create(&Suite{ParentID: &parent, Name: "new"}).Error
+	})
+}
+
+func remove(path string) operation {
+	return on(path, path, func(db *gorm.DB, id, _ int64) error { return db.Delete(&Suite{}, id).Error })
+}
+
+func copyTo(path, to string) operation {
+	return on(path, to, func(db *gorm.DB, id, parent int64) error {
+		_, err := gormplugin.Copy(db, &Suite{}, id, gormplugin.Below(parent))
+		return err
+	})
 }
 
 // atTop makes a row in an empty tree.
@@ -72,22 +94,6 @@ func atTop(name string) operation {
 	return func(w *world) func(*gorm.DB) error {
 		w.must(w.db.Unscoped().Delete(&Suite{ID: w.root.ID}).Error)
 		return func(db *gorm.DB) error { return db.Create(&Suite{PlanID: w.root.PlanID, Name: name}).Error }
-	}
-}
-
-func remove(path string) operation {
-	return func(w *world) func(*gorm.DB) error {
-		id := w.build(path).ID
-		return func(db *gorm.DB) error { return db.Delete(&Suite{}, id).Error }
-	}
-}
-
-// copyToD copies /a to below /d.
-func copyToD(w *world) func(*gorm.DB) error {
-	id, parent := w.build("/a").ID, w.build("/d").ID
-	return func(db *gorm.DB) error {
-		_, err := gormplugin.Copy(db, &Suite{}, id, gormplugin.Below(parent))
-		return err
 	}
 }
 
@@ -136,6 +142,11 @@ func checkAnomalies(t *testing.T, d Database) {
 				w.root = w.newPlan() // the last one may be corrupted on purpose
 			}
 			w := newWorld(t, d, settings{store: memstore.New()})
+			if !d.SoleWriter {
+				if got, want := a.inTurn(w, true), a.inTurn(w, false); got != want {
+					t.Errorf("after an older read: %v; otherwise: %v", got, want)
+				}
+			}
 			for range triesAtOnce {
 				w.root = w.newPlan()
 				first, other := a.prepare(w)
@@ -151,6 +162,26 @@ func checkAnomalies(t *testing.T, d Database) {
 			}
 		})
 	}
+}
+
+// inTurn has the first operation come after the other one, in a transaction that has read before
+// where older is set, and may keep that snapshot.
+func (a anomaly) inTurn(w *world, older bool) (o outcome) {
+	w.Helper()
+	w.root = w.newPlan()
+	first, other := a.prepare(w)
+	if !older {
+		o.add(w.T, other(w.db))
+		o.add(w.T, first(w.db))
+		return o
+	}
+	o.add(w.T, w.db.Transaction(func(tx *gorm.DB) error {
+		w.must(tx.Find(&[]Suite{}, "plan_id = ?", w.root.PlanID).Error)
+		o.add(w.T, other(w.db))
+		return first(tx)
+	}))
+	w.sound()
+	return o
 }
 
 // prepare makes the rows of an anomaly.

@@ -110,6 +110,12 @@ func associationForms() []form {
 		{name: "Replace lets a child go to the top", tree: "/a /a/x /b /d", write: func(w *world, tx *gorm.DB) error {
 			return children(w, tx, "/a").Replace(&Page{Place: named("x")})
 		}},
+		{name: "a hook that makes the tree of other columns", tree: pageTree + " /x", write: func(w *world, tx *gorm.DB) error {
+			return tx.Create(&Page{Place: named("x"), Hook: func(_ *Page, tx *gorm.DB) error {
+				tx.Statement.SetColumn("SiteID", w.root.PlanID)
+				return nil
+			}}).Error
+		}},
 		{name: "a hook that moves a new row", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
 			return tx.Create(&Page{ParentID: w.parent("/a"), Place: named("x"), Hook: func(_ *Page, tx *gorm.DB) error {
 				tx.Statement.SetColumn("ParentID", w.parent("/d"))

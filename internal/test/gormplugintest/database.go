@@ -75,7 +75,6 @@ func RunStatements(t *testing.T, d Database) {
 		{"id paths", each(idPathChecks())},
 		{"no names", checkUnnamed},
 		{"copy without names", checkCopyUnnamed},
-		{"trees of several columns", checkMixed},
 		{"raw", each(rawChecks())},
 		{"raw ends", each(rawEndChecks())},
 		{"queries", each(queryChecks())},
@@ -119,6 +118,7 @@ func RunTransactions(t *testing.T, d Database) {
 		{"savepoints", checkSavepoints},
 		{"handlers", checkHandlers},
 		{"steps", checkSteps},
+		{"errors that end it", checkEnded},
 		{"sessions that only read", checkReadOnly},
 	})
 }
@@ -133,7 +133,6 @@ func RunRaces(t *testing.T, d Database) {
 func races() []topic {
 	return []topic{
 		{"shared", checkShared},
-		{"arrangements", checkArrangements},
 		{"storm", func(t *testing.T, d Database) { checkStorms(t, d) }},
 		{"anomalies", checkAnomalies},
 	}

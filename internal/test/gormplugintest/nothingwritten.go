@@ -1,7 +1,6 @@
 package gormplugintest
 
 import (
-	"context"
 	"sync/atomic"
 	"testing"
 
@@ -11,29 +10,15 @@ import (
 	"gorm.io/gorm"
 )
 
-// down is a lock store that stops answering.
-type down struct {
-	pathlock.Store
-	out atomic.Bool
-}
-
-// Acquire implements [pathlock.Store].
-func (d *down) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
-	if d.out.Load() {
-		return pathlock.Grant{}, pathlock.ErrUnavailable
-	}
-	return d.Store.Acquire(ctx, a)
-}
-
 // checkRefused writes while the lock store does not answer, and by connections that the plugin did
 // not hand out, of whose transactions it could not tell when they end: all of it is refused, and
 // nothing is written, in a transaction that is committed all the same, too.
 func checkRefused(t *testing.T, d Database) {
-	store := &down{Store: memstore.New()}
-	w := newWorld(t, d, settings{store: store})
+	var away atomic.Bool
+	w := newWorld(t, d, settings{store: &absent{memstore.New(), away.Load}})
 	at := w.changeable()
 	tree := w.state()
-	store.out.Store(true)
+	away.Store(true)
 	db := open(t, d, settings{}, new(trace))
 	before := db.WithContext(t.Context())
 	w.must(db.Use(NewPlugin(w.locker)))
@@ -69,7 +54,7 @@ func checkRefused(t *testing.T, d Database) {
 			}
 		}
 	}
-	store.out.Store(false)
+	away.Store(false)
 	if now := w.state(); now != tree {
 		t.Errorf("the tree was %s and is %s", tree, now)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"gorm.io/gorm"
 )
 
@@ -39,6 +40,7 @@ var unseenReads = []struct {
 	leavesOpen bool
 	read       func(query *gorm.DB) error
 }{
+	{"Scan, whose error GORM sees", false, func(query *gorm.DB) error { return query.Scan(&[]int64{}).Error }},
 	{"Row", false, func(query *gorm.DB) error { return query.Row().Scan(new(int)) }},
 	{"Rows", false, func(query *gorm.DB) error {
 		rows, err := query.Rows()
@@ -147,6 +149,21 @@ func rawChecks() []check {
 				w.fails(tx.Commit().Error, gormplugin.ErrRetry)
 				w.has("/a")
 			}
+		}},
+		{"an assertion says where a row is, and not where an older snapshot has it", func(w *world) {
+			a := w.build("/a")
+			if d, err := dialect.Of(dialect.Name(w.db.Name())); err != nil || d.SoleWriter {
+				return
+			}
+			w.must(w.db.Transaction(func(tx *gorm.DB) error {
+				w.must(tx.Take(&Suite{}, a.ID).Error) // from here on, a snapshot is kept
+				w.must(gormplugin.Rename(w.db, &Suite{}, a.ID, "b"))
+				at, err := gormplugin.Assert(tx, &Suite{}, a.ID)
+				if at.Path.String() != "/b" {
+					w.Errorf("asserted %s", at.Path)
+				}
+				return err
+			}))
 		}},
 		{"a node whose own path is not what follows from its place is not asserted", func(w *world) {
 			b := w.build("/a/b")

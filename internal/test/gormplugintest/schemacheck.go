@@ -82,6 +82,8 @@ func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Run("cascade", func(t *testing.T) { checkCascade(t, fresh(t)) })
 	t.Run("at once", func(t *testing.T) { CheckAtOnce(t, fresh(t)) })
 	t.Run("duplicates", func(t *testing.T) { checkDuplicates(t, fresh(t)) })
+	t.Run("neighbours", func(t *testing.T) { checkNeighbours(t, fresh(t)) })
+	t.Run("a dropped index", func(t *testing.T) { checkDroppedIndex(t, fresh(t)) })
 	t.Run("locks elsewhere", func(t *testing.T) { checkElsewhere(t, fresh(t)) })
 }
 

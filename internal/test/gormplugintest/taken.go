@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 )
 
@@ -48,6 +49,15 @@ func checkTaken(t *testing.T, d Database) {
 			}
 		}
 		w.cards("/a", "/a/b", "/a/c")
+		// Where a column is shorter than the model says, only a name makes a path too long.
+		if w.db.Name() == "mysql" {
+			w.must(gormplugin.AllowRawWrites(w.db).Exec("ALTER TABLE cards MODIFY name VARCHAR(10), MODIFY title VARCHAR(10)").Error)
+			long := "eleven char"
+			w.fails(w.db.Create(&card{ParentID: &a, Name: long}).Error, gormplugin.ErrPathTooLong)
+			if err := w.db.Create(&card{ParentID: &a, Name: "x", Title: &long}).Error; err == nil || isA(err, gormplugin.ErrPathTooLong) {
+				t.Errorf("a title that is too long: %v", err)
+			}
+		}
 		w.must(w.db.Migrator().DropTable(&card{}))
 	}
 }
