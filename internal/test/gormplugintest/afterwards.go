@@ -4,10 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -107,12 +105,5 @@ func afterwardsChecks() []check {
 			w.told(n, "then")
 			w.has("/a", "/a/b")
 		}},
-	}
-}
-
-// checkAfterwards checks what is called after a transaction, and right before its commit.
-func checkAfterwards(t *testing.T, d Database) {
-	for _, c := range slices.Concat(afterwardsChecks(), beforeCommitChecks()) {
-		t.Run(c.name, func(t *testing.T) { c.run(newWorld(t, d, settings{})) })
 	}
 }

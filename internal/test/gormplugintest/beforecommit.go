@@ -10,7 +10,7 @@ import (
 // beforeCommitChecks are about [gormplugin.WithBeforeCommit], beside what the state machine sees.
 func beforeCommitChecks() []check {
 	return []check{
-		{"before the commit: an error, or a panic", func(w *world) {
+		{"an error, or a panic", func(w *world) {
 			n := new(notes)
 			for _, fail := range []func() error{func() error { return errStop }, func() error { panic(errStop) }} {
 				n.lines = nil
@@ -28,7 +28,7 @@ func beforeCommitChecks() []check {
 				w.settled(errStop)
 			}
 		}},
-		{"before the commit: the outer function first, and no commit", func(w *world) {
+		{"the outer function first, and no commit", func(w *world) {
 			n := new(notes)
 			ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { n.add("outer"); return nil })
 			ctx = gormplugin.WithBeforeCommit(ctx, func(tx *gorm.DB) error { n.add("inner"); return tx.Commit().Error })
@@ -38,7 +38,7 @@ func beforeCommitChecks() []check {
 			w.told(n, "outer, inner")
 			w.has()
 		}},
-		{"before the commit: rows that are still open", func(w *world) {
+		{"rows that are still open", func(w *world) {
 			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return tx.Create(&Other{Name: "before"}).Error })
 			w.must(w.db.Create([]Other{{Name: "x"}, {Name: "y"}}).Error)
 			tx := w.db.WithContext(ctx).Begin()
@@ -49,7 +49,7 @@ func beforeCommitChecks() []check {
 			rows.Next()
 			w.must(tx.Commit().Error)
 		}},
-		{"before the commit: a transaction that only reads, prepared or not", func(w *world) {
+		{"a transaction that only reads, prepared or not", func(w *world) {
 			for _, prepare := range []bool{false, true, true} {
 				for want, statement := range []string{"SELECT COUNT(*) FROM others", "INSERT INTO others (name) VALUES ('x')"} {
 					calls := 0
@@ -62,7 +62,7 @@ func beforeCommitChecks() []check {
 				}
 			}
 		}},
-		{"before the commit: the database asks for a retry", func(w *world) {
+		{"the database asks for a retry", func(w *world) {
 			tries := 0
 			n := new(notes)
 			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {

@@ -32,20 +32,14 @@ func copyChecks() []check {
 			}
 		}},
 		{"of a leaf", func(w *world) {
-			a, b := w.build("/a"), w.build("/b")
-			leaf := &Case{SuiteID: a.ID, Name: "t", Body: "text"}
+			a := w.build("/a")
+			leaf := &Case{SuiteID: a.ID, Name: "t"}
 			w.must(w.db.Create(leaf).Error)
-			var made Case
-			rows, err := gormplugin.Copy(w.db, &made, leaf.ID, gormplugin.Below(b.ID))
-			w.must(err)
-			if rows != 1 || made.ID == leaf.ID || made.SuiteID != b.ID || made.Name != "t" || made.Body != "text" {
-				w.Errorf("%d rows: %+v", rows, made)
-			}
-			_, err = gormplugin.Copy(w.db, &made, leaf.ID, gormplugin.Below(a.ID))
+			_, err := gormplugin.Copy(w.db, &Case{}, leaf.ID, gormplugin.Below(a.ID))
 			if taken, ok := errors.AsType[*gormplugin.NameTakenError](err); !ok || taken.Path.String() != "/a/t" || taken.Tree != w.tree() {
 				w.Errorf("got %#v, want the slot /a/t", taken)
 			}
-			_, err = gormplugin.Copy(w.db, &made, leaf.ID, gormplugin.Top())
+			_, err = gormplugin.Copy(w.db, &Case{}, leaf.ID, gormplugin.Top())
 			w.fails(err, gormplugin.ErrUnsupported)
 		}},
 		{"columns of the place with other values", func(w *world) {

@@ -114,7 +114,8 @@ func RunTransactions(t *testing.T, d Database) {
 		{"faults", checkFaults},
 		{"tries", checkTries},
 		{"nothing written", checkRefused},
-		{"afterwards", checkAfterwards},
+		{"afterwards", each(afterwardsChecks())},
+		{"before the commit", each(beforeCommitChecks())},
 		{"savepoints", checkSavepoints},
 		{"handlers", checkHandlers},
 		{"steps", checkSteps},
@@ -211,13 +212,7 @@ func migrate(t *testing.T, d Database) {
 // newWorld opens the database anew and makes a plan with a root row, unless s brings one.
 func newWorld(t *testing.T, d Database, s settings) *world {
 	t.Helper()
-	tr := new(trace)
-	if s.store == nil {
-		s.store = memstore.New()
-	}
-	opts := []pathlock.Option{
-		pathlock.WithLogger(slog.New(slog.DiscardHandler)),
-	}
+	var opts []pathlock.Option
 	if s.wait > 0 {
 		opts = append(opts, pathlock.WithWait(s.wait))
 		s.options = append(s.options, gormplugin.TransactionWait(s.wait))
@@ -225,10 +220,7 @@ func newWorld(t *testing.T, d Database, s settings) *world {
 	if s.observer != nil {
 		opts = append(opts, pathlock.WithObserver(s.observer))
 	}
-	w := &world{T: t, locker: pathlock.New(tr.store(s.store), opts...), trace: tr}
-	w.db = open(t, d, s, tr)
-	w.plugin = NewPlugin(w.locker, s.options...)
-	testerr.Must(t, w.db.Use(w.plugin))
+	w := openWorld(t, d, s, opts, func(locker *pathlock.Locker) *gormplugin.Plugin { return NewPlugin(locker, s.options...) })
 	if w.root = s.root; w.root == nil {
 		w.root = w.newPlan()
 	}
@@ -236,6 +228,26 @@ func newWorld(t *testing.T, d Database, s settings) *world {
 		w.sound()
 		w.nothingHeld()
 	})
-	tr.reset()
+	w.trace.reset()
 	return w
+}
+
+// openWorld opens the database with a plugin, and makes no plan.
+func openWorld(t *testing.T, d Database, s settings, opts []pathlock.Option, plugin func(*pathlock.Locker) *gormplugin.Plugin) *world {
+	t.Helper()
+	if s.store == nil {
+		s.store = memstore.New()
+	}
+	w := &world{T: t, trace: new(trace)}
+	w.locker = pathlock.New(w.trace.store(s.store), append(opts, pathlock.WithLogger(slog.New(slog.DiscardHandler)))...)
+	w.db = open(t, d, s, w.trace)
+	w.plugin = plugin(w.locker)
+	w.must(w.db.Use(w.plugin))
+	return w
+}
+
+// machineWorld is a world whose plugin has options of its own, and no plan.
+func machineWorld(t *testing.T, d Database, s settings, options []gormplugin.Option) *world {
+	t.Helper()
+	return openWorld(t, d, s, nil, func(locker *pathlock.Locker) *gormplugin.Plugin { return gormplugin.New(locker, options...) })
 }

@@ -87,14 +87,19 @@ func (c *tracedConn) PrepareContext(ctx context.Context, query string) (stmt dri
 }
 
 // ExecContext implements [driver.ExecerContext].
-func (c *tracedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
+func (c *tracedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	e, ok := c.Conn.(driver.ExecerContext)
 	if !ok {
 		return nil, driver.ErrSkip
 	}
+	return c.exec(ctx, query, func() (driver.Result, error) { return e.ExecContext(ctx, query, args) })
+}
+
+// exec runs a statement that answers with no rows.
+func (c *tracedConn) exec(ctx context.Context, query string, run func() (driver.Result, error)) (result driver.Result, err error) {
 	c.contexts = append(c.contexts, ctx)
 	err = c.do("exec", func() (err error) {
-		if result, err = e.ExecContext(ctx, query, args); err == nil {
+		if result, err = run(); err == nil {
 			c.tr.noteStatement(query)
 		}
 		return err
@@ -176,15 +181,8 @@ type tracedStmt struct {
 }
 
 // ExecContext implements [driver.StmtExecContext].
-func (s *tracedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (result driver.Result, err error) {
-	s.conn.contexts = append(s.conn.contexts, ctx)
-	err = s.conn.do("exec", func() (err error) {
-		if result, err = s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args); err == nil {
-			s.conn.tr.noteStatement(s.query)
-		}
-		return err
-	})
-	return result, err
+func (s *tracedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	return s.conn.exec(ctx, s.query, func() (driver.Result, error) { return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args) })
 }
 
 // QueryContext implements [driver.StmtQueryContext].

@@ -41,7 +41,7 @@ var unsupported = gormplugin.ErrUnsupported
 // specifications returns all of them.
 func specifications() []specification {
 	return []specification{
-		{"forms", shapes()[0], plantSuites, suiteTree, slices.Concat(suiteForms(), numberForms(), saveForms(), callbackForms())},
+		{"forms", shapes()[0], plantSuites, suiteTree, slices.Concat(suiteForms(), saveForms(), callbackForms())},
 		{"associations", shape{model: Page{}}, plantPages, pageTree, associationForms()},
 	}
 }

@@ -42,20 +42,6 @@ type (
 		Name   *string `pathlock:"name" gorm:"size:100"`
 		Path   string  `pathlock:"path" gorm:"size:500"`
 	}
-	negative struct {
-		ID     int64
-		Tree   int64  `pathlock:"tree"`
-		Parent int    `pathlock:"parent,top:-1"`
-		Name   string `pathlock:"name" gorm:"size:100"`
-		Path   string `pathlock:"path" gorm:"size:500"`
-	}
-	outer struct {
-		ID     string  `gorm:"primaryKey;size:36"`
-		Tree   int64   `pathlock:"tree"`
-		Parent *string `pathlock:"parent,top:#" gorm:"size:36"`
-		Name   string  `pathlock:"name" gorm:"size:100"`
-		IDs    string  `pathlock:"idpath" gorm:"size:700"`
-	}
 	binaryKeyed struct {
 		ID     Binary  `gorm:"primaryKey"`
 		Tree   Binary  `pathlock:"tree"`

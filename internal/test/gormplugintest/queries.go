@@ -5,15 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 
-	"github.com/gin-gonic/gin"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"gorm.io/gorm"
 )
@@ -50,7 +46,6 @@ func queryChecks() []check {
 		}},
 		{"rows by another column", findByColumn},
 		{"rows by their paths", findByPath},
-		{"a destination by its path", placeByPath},
 		{"what clients are told", checkDetails},
 	}
 }
@@ -146,40 +141,6 @@ func findByPath(w *world) {
 			w.Errorf("the topic %q is found at %v, %v, want %s", text, at, err, want)
 		}
 	}
-}
-
-// placeByPath has a handler write below a path in the tree of the request's user.
-func placeByPath(w *world) {
-	gin.SetMode(gin.ReleaseMode)
-	w.build("/a/b")
-	locks := middleware.New(w.locker, nil, middleware.Config{Resolvers: map[string]pathlock.Resolver{
-		"dir": w.plugin.ResolverBy(&Suite{}, "path", func(ctx context.Context) (any, error) {
-			return middleware.GinContext(ctx).GetInt64("plan"), nil
-		}),
-	}})
-	engine := gin.New()
-	engine.Use(func(c *gin.Context) { c.Set("plan", w.root.PlanID) })
-	spec := lockspec.Insert(lockspec.JSON("dir").Path("dir"), lockspec.JSON("name")).Asserted()
-	engine.POST("/suites", locks.Lock(spec), func(c *gin.Context) {
-		var body struct{ Dir, Name string }
-		w.must(c.ShouldBindJSON(&body))
-		var parent Suite
-		db, held := w.db.WithContext(c.Request.Context()), w.held()
-		w.must(gormplugin.At(db, &Suite{}, w.root.PlanID, pathlock.MustParsePath("/"+strings.Trim(body.Dir, "/"))).Take(&parent).Error)
-		w.must(db.Create(&Suite{ParentID: &parent.ID, Name: body.Name}).Error)
-		c.String(http.StatusOK, held)
-	})
-	for body, want := range map[string]string{
-		`{"dir": "a/b/", "name": "n"}`: "200 X /a/b/n", `{"dir": "", "name": "n"}`: "200 X /n", `{"name": "m"}`: "200 X /m",
-		`{"dir": "a/c", "name": "n"}`: "404", `{"dir": "a/../b", "name": "n"}`: "400",
-	} {
-		answer := httptest.NewRecorder()
-		engine.ServeHTTP(answer, httptest.NewRequestWithContext(w.Context(), http.MethodPost, "/suites", strings.NewReader(body)))
-		if got := fmt.Sprintf("%d %s", answer.Code, answer.Body); !strings.HasPrefix(got, want) {
-			w.Errorf("%s: got %s, want %s", body, got, want)
-		}
-	}
-	w.has("/a", "/a/b", "/a/b/n", "/m", "/n")
 }
 
 // checkDetails has clients told what was wrong with their request, and no table, key or tree.

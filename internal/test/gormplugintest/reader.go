@@ -52,7 +52,7 @@ func (x *table) problems(db *gorm.DB, tree any) (paths, found []string) {
 			paths = append(paths, path)
 		}
 		slot := r.parent + "/" + r.name
-		if other, isTaken := slots[slot]; isTaken {
+		if other, isTaken := slots[slot]; isTaken && !x.nameless {
 			found = append(found, fmt.Sprintf("rows %s and %s are siblings with the name %q", other, key, r.name))
 		}
 		slots[slot] = key

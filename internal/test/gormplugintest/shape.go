@@ -71,8 +71,6 @@ func shapes() []shape {
 		{name: "a foreign key", model: Twig{}, key: integer, tree: integer, given: true, room: 500, depth: 256, copies: true, keys: none},
 		{name: "keys of texts, and parents that cannot be NULL", model: Stem{}, key: text, tree: integer, room: 500, depth: 256, copies: true, keys: textKeys, scarce: true},
 		{name: "a type of its own, 0 at the top", model: zeroKeyed{}, key: func() any { return number(rand.Uint32N(1 << 30)) }, tree: func() any { return number(rand.Uint32N(1 << 30)) }, given: true, room: 500, depth: 256, copies: true, keys: none, scarce: true},
-		{name: "-1 at the top", model: negative{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none},
-		{name: "# at the top", model: outer{}, brief: true, key: text, tree: integer, room: 700, depth: suiteDepth, copies: true, keys: textKeys},
 		{name: "bytes", model: binaryKeyed{}, key: binary, tree: binary, room: 500, depth: 256, scarce: true},
 		{name: "UUIDs in several spellings", model: uuidKeyed{}, key: someUUID, tree: someUUID, room: 500, depth: 8},
 		{name: "a plain flag", model: flagged{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "gone = 0 OR gone IS NULL", mark: "gone", restored: 0, gone: 1, shown: true, copies: true, keys: none},
@@ -80,9 +78,9 @@ func shapes() []shape {
 		{name: "a status", model: filed{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "status IS NULL OR status <> 'archived'", mark: "status", restored: "active", gone: "archived", shown: true, copies: true, keys: none},
 		{name: "paths of ids, /0/*/*/", model: Dept{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none},
 		{name: "*.* and *,*,", model: Topic{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "*.*", IDPath: "ids", IDPathForm: "*,*,"}},
-		{name: "*/*/ and /0/*/*", model: code{}, brief: true, key: text, tree: integer, room: 500, depth: suiteDepth, copies: true, keys: textKeys},
+		{name: "# at the top, */*/ and /0/*/*", model: code{}, brief: true, key: text, tree: integer, room: 500, depth: suiteDepth, copies: true, keys: textKeys},
 		{name: "parent:/*/* and parent:*.*", model: file{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "/*/*", IDPath: "ids", IDPathForm: "*.*"}},
 		{name: "parent:0,*,* of ids", model: volume{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids", IDPathForm: "0,*,*", Depth: "level"}},
-		{name: "all:*:*:", model: region{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "parent:all:*:*:"}},
+		{name: "-1 at the top, all:*:*:", model: region{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "parent:all:*:*:"}},
 	}
 }

@@ -36,7 +36,7 @@ type (
 	code struct {
 		ID     string  `gorm:"primaryKey;size:36"`
 		Tree   int64   `pathlock:"tree"`
-		Parent *string `pathlock:"parent" gorm:"size:36"`
+		Parent *string `pathlock:"parent,top:#" gorm:"size:36"`
 		Name   string  `pathlock:"name" gorm:"size:100"`
 		Path   string  `pathlock:"path,form:*/*/" gorm:"size:500"`
 		IDs    string  `pathlock:"idpath,form:/0/*/*" gorm:"size:700"`
@@ -62,7 +62,7 @@ type (
 	region struct {
 		ID     int64
 		Tree   int64  `pathlock:"tree"`
-		Parent int64  `pathlock:"parent"`
+		Parent int    `pathlock:"parent,top:-1"`
 		Name   string `pathlock:"name" gorm:"size:100"`
 		Path   string `pathlock:"path,form:all:*:*:" gorm:"size:500"`
 	}

@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"math/rand/v2"
@@ -13,43 +14,33 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"github.com/pathlock-go/pathlock/store/offstore"
 	"gorm.io/gorm"
 )
 
 // The environment variables of the storms: how many are raised for every store, database and
-// isolation level, and the one seed to raise them from instead of random ones.
+// isolation level, one unless set, and the one seed to raise them from instead of random ones.
 const (
-	SeedsVariable = "PATHLOCK_TEST_SEEDS"
-	SeedVariable  = "PATHLOCK_TEST_SEED"
+	seedsVariable = "PATHLOCK_TEST_SEEDS"
+	seedVariable  = "PATHLOCK_TEST_SEED"
 )
 
 // seeds returns what to raise storms from. A seed decides what each worker does, and not in which
 // order the workers come to it: a seed that has failed may have to be tried a few times.
-func seeds(t *testing.T) []uint64 {
+func seeds(t *testing.T) (all []uint64) {
 	t.Helper()
-	number := func(name string) (uint64, bool) {
-		text := os.Getenv(name)
-		if text == "" {
-			return 0, false
-		}
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("%s=%q is no number", name, text)
-		}
-		return n, true
+	number := func(name, otherwise string) uint64 {
+		n, err := strconv.ParseUint(cmp.Or(os.Getenv(name), otherwise), 10, 64)
+		testerr.MustBe(t, name, err, nil)
+		return n
 	}
-	if seed, ok := number(SeedVariable); ok {
-		return []uint64{seed}
+	if os.Getenv(seedVariable) != "" {
+		return []uint64{number(seedVariable, "")}
 	}
-	n, ok := number(SeedsVariable)
-	if !ok {
-		n = 1
-	}
-	all := make([]uint64, n)
-	for i := range all {
-		all[i] = rand.Uint64()
+	for range number(seedsVariable, "1") {
+		all = append(all, rand.Uint64())
 	}
 	return all
 }
@@ -75,7 +66,7 @@ func lyingStores() []lyingStore {
 // what happens without the assertion.
 //
 // Transactions ask for the given isolation levels, each for one at random; without any, they run
-// under the session's. The environment sets how many storms there are; see [SeedsVariable].
+// under the session's. The environment sets how many storms there are; see seedsVariable.
 func RunStorms(t *testing.T, d Database, isolations ...sql.IsolationLevel) {
 	t.Helper()
 	migrate(t, d)
@@ -89,7 +80,7 @@ func checkStorms(t *testing.T, d Database, isolations ...sql.IsolationLevel) {
 		for _, seed := range seeds(t) {
 			s := storm{of: of, rooted: rooted, isolations: isolations, seed: seed}
 			if found := s.rage(t, d, settings{store: liar.store()}); len(found) > 0 {
-				t.Errorf("%s=%d: %v", SeedVariable, seed, found)
+				t.Errorf("%s=%d: %v", seedVariable, seed, found)
 			}
 		}
 	}
@@ -141,17 +132,15 @@ func (s storm) rage(t *testing.T, d Database, set settings) []string {
 	look := lookAt(open(t, d, settings{}, new(trace)), d, x, tree)
 	stop, stopped := make(chan struct{}), make(chan []string, 1)
 	go func() {
-		for {
-			found := look()
-			if len(found) > 0 {
-				stopped <- found
-				return
-			}
+		for over := false; !over; {
 			select {
 			case <-stop:
-				stopped <- nil
-				return
+				over = true
 			default:
+			}
+			if found := look(); over || len(found) > 0 {
+				stopped <- found
+				return
 			}
 		}
 	}()
@@ -170,14 +159,14 @@ func (s storm) rage(t *testing.T, d Database, set settings) []string {
 	all.Wait()
 	close(stop)
 	found := <-stopped
-	if len(found) == 0 {
-		found = look()
+	succeeded := 0
+	for _, l := range loads {
+		t.Log(l.did)
+		succeeded += l.did.succeeded
 	}
-	outcomes := make([]outcome, workers)
-	for i, l := range loads {
-		outcomes[i] = l.did
+	if succeeded == 0 {
+		t.Error("nothing succeeded, which shows nothing")
 	}
-	report(t, outcomes)
 	return found
 }
 
@@ -197,19 +186,5 @@ func lookAt(reader *gorm.DB, d Database, x *table, tree any) func() []string {
 			found = append(found, err.Error())
 		}
 		return found
-	}
-}
-
-// report logs what became of the workers' statements. A storm in which nothing succeeds shows
-// nothing.
-func report(t *testing.T, workers []outcome) {
-	t.Helper()
-	succeeded := 0
-	for _, o := range workers {
-		t.Log(o)
-		succeeded += o.succeeded
-	}
-	if succeeded == 0 {
-		t.Error("nothing succeeded")
 	}
 }

@@ -51,6 +51,12 @@ func suiteForms() []form {
 		{name: "Select without the parent", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Select("name").Create(&Suite{PlanID: w.root.PlanID, ParentID: w.parent("/d"), Name: "x"}).Error
 		}},
+		{name: "Create of a map with a float for the parent and a number for the name", tree: suiteTree + " /d/65", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(&Suite{}).Create(map[string]any{"parent_id": float64(w.ids["/d"]), "name": 65}).Error
+		}},
+		{name: "Create of a map with a fraction for the parent", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(&Suite{}).Create(map[string]any{"parent_id": float64(w.ids["/d"]) + 0.9, "name": "x"}).Error
+		}},
 		{name: "an INSERT with RETURNING", tree: suiteTree + " /d/x", only: "postgres sqlite", write: func(w *world, tx *gorm.DB) error {
 			s := &Suite{ParentID: w.parent("/d"), Name: "x"}
 			err := returning(tx).Create(s).Error

@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
-	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 )
 
@@ -141,15 +137,4 @@ func (w *world) held() string {
 		}
 	}
 	return strings.Join(claims, ", ")
-}
-
-// machineWorld is a world whose plugin has options of its own, and no plan.
-func machineWorld(t *testing.T, d Database, s settings, options []gormplugin.Option) *world {
-	t.Helper()
-	w := &world{T: t, trace: new(trace)}
-	w.locker = pathlock.New(w.trace.store(memstore.New()), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
-	w.db = open(t, d, s, w.trace)
-	w.plugin = gormplugin.New(w.locker, options...)
-	w.must(w.db.Use(w.plugin))
-	return w
 }
