@@ -11,10 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
-const (
-	sound  = `VALUES (1, 1, NULL, '', ''), (2, 1, 1, 'a', '/a'), (3, 1, 2, 'b', '/a/b')`
-	broken = sound + `, (4, 1, 99, 'x', '/x'), (5, 1, 2, 'b', '/old/b')`
-)
+const sound = `VALUES (1, 1, NULL, '', ''), (2, 1, 1, 'a', '/a'), (3, 1, 2, 'b', '/a/b')`
 
 // The output escapes what a terminal would interpret, in a key, a name, a path, or the database's
 // message.
@@ -50,35 +47,5 @@ func TestFsck_GivesUpASilentDatabase(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 		}
 		_ = db.Close()
-	}
-}
-
-// A repair under locks that are not those of the programs on the database changes nothing, and
-// says where theirs are.
-func TestFsck_RefusesOtherLocks(t *testing.T) {
-	url, db := table(t, broken)
-	id, err := opened(t, url).StoreID(t.Context())
-	testerr.Must(t, err)
-	for _, statement := range []string{
-		"CREATE TABLE pathlock_stores (guarded VARCHAR(191) PRIMARY KEY, namespace VARCHAR(255), store VARCHAR(64))",
-		"INSERT INTO pathlock_stores VALUES ('suites', 'testplan', 'ABCDEFGH of 2026-01-01')",
-	} {
-		testerr.Must(t, testerr.Of(db.ExecContext(t.Context(), statement)))
-	}
-	args := []string{"fsck", "--table", "suites", "--db", url, "--repair", "--apply", "--locks", url}
-	refused := func(args []string, says ...string) {
-		t.Helper()
-		code, out, errs := run(t, args...)
-		for _, part := range says {
-			if code != 8 || out != "" || !strings.Contains(errs, part) {
-				t.Errorf("exit code %d, want 8 and %q: %s%s", code, part, out, errs)
-			}
-		}
-	}
-	refused(append(args, "--namespace", "testplan"), "ABCDEFGH of 2026-01-01", id)
-	testerr.Must(t, testerr.Of(db.ExecContext(t.Context(), "UPDATE pathlock_stores SET store = ?", id)))
-	refused(args, "namespace testplan", "suites")
-	if code, out, errs := run(t, append(args, "--namespace", "testplan")...); code != 1 {
-		t.Errorf("exit code %d, want 1: %s%s", code, out, errs)
 	}
 }

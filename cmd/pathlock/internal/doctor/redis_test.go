@@ -78,22 +78,6 @@ func TestRedisCluster(t *testing.T) {
 	want(t, r, doctor.Warning, "replicas", "min-replicas-to-write is 0")
 }
 
-// A server that is not there is a finding, and a URL that names none is an error.
-func TestDoctor_noServer(t *testing.T) {
-	t.Parallel()
-	server := testredis.Start(t, testredis.Redis)
-	server.Kill()
-	r := locks(t, urlOf(server))
-	want(t, r, doctor.Problem, "answer", "does not answer")
-	if !r.Unanswered() {
-		t.Error("the report does not say that no server answered")
-	}
-	want(t, locks(t, "redis+sentinel://m@"+server.Addr), doctor.Problem, "answer", "connection refused")
-	if _, err := doctor.Examine(t.Context(), doctor.Subject{Locks: "nonsense://x"}); err == nil {
-		t.Error("there is no error")
-	}
-}
-
 // What a user may not do, the trial finds.
 func TestRedisRights(t *testing.T) {
 	t.Parallel()
