@@ -14,11 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
-	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
-	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 func TestMain(m *testing.M) {
@@ -75,13 +72,4 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Args[0] = "pathlock" // as testscript knows it
 	return cmd
-}
-
-// opened returns a locker on the store of a URL.
-func opened(t *testing.T, url string) *pathlock.Locker {
-	t.Helper()
-	store, err := anystore.Open(t.Context(), url, doctor.Stores...)
-	testerr.Must(t, err)
-	t.Cleanup(func() { _ = store.Close(context.Background()) })
-	return pathlock.New(store)
 }
