@@ -33,6 +33,9 @@ func (s *stage) configure(c *testlock.Call) {
 	if c.Options["retries"] != "" {
 		s.config.Retry = func() middleware.RetryStrategy { return new(pauses(2)) }
 	}
+	if s.config.OnError = nil; c.Options["onerror"] == "panics" {
+		s.config.OnError = func(*gin.Context, error) { panic("in OnError") }
+	}
 	if s.config.JSONTypes = nil; c.Options["json"] != "" {
 		s.config.JSONTypes = []string{c.Options["json"]}
 	}
@@ -138,14 +141,17 @@ func (s *stage) look(c *testlock.Call, name string) (any, error) {
 				s.nodes.move(id, c.Words[looks])
 			}
 		}
-	case "slow":
-		d := c.Time(s.fixture, 1)
-		s.store.Set(func(_ context.Context, call string) error {
-			if call == "acquire" {
-				time.Sleep(d)
+	case "panics": // after a look; before, node 3 moves
+		s.nodes.after = func(_ string, looks int) {
+			if fmt.Sprint(looks) == name {
+				panic("in the resolver")
 			}
-			return nil
-		})
+			s.nodes.move("3", strings.Join(c.Words[2:], ""))
+		}
+	case "slow":
+		s.store.Set(at("acquire", func() { time.Sleep(c.Time(s.fixture, 1)) }))
+	case "leaving": // once a hold is detached
+		s.store.Set(at("transferred", func() { s.leave(nil) }))
 	case "served":
 		served := s.served
 		s.served = nil
@@ -155,7 +161,12 @@ func (s *stage) look(c *testlock.Call, name string) (any, error) {
 		s.nodes.looks = 0
 		return looks, nil
 	case "asked":
-		return len(slices.DeleteFunc(s.store.Calls(), func(call string) bool { return !strings.HasPrefix(call, "acquire") })), nil
+		made := map[string]int{}
+		for _, call := range s.store.Calls() {
+			verb, _, _ := strings.Cut(call, " ")
+			made[verb]++
+		}
+		return fmt.Sprintf("%d granted, %d released", made["acquire"], made["release"]), nil
 	case "steps":
 		return regexp.MustCompile(`(path changed|a panic)[^+]*( \+|$)`).ReplaceAllString(strings.Join(s.seen.steps, " + "), "$1$2"), nil
 	case "logged":
@@ -172,4 +183,14 @@ func (s *stage) look(c *testlock.Call, name string) (any, error) {
 		s.fixture.Fatalf("what is %s?", c.Text)
 	}
 	return nil, nil
+}
+
+// at does something at each of some calls of a store.
+func at(call string, do func()) testlock.Hook {
+	return func(_ context.Context, made string) error {
+		if made == call {
+			do()
+		}
+		return nil
+	}
 }

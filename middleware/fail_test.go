@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -151,5 +152,31 @@ func TestProblem_sharedStaysAsItIs(t *testing.T) {
 		if got := f.problem(f.send("DELETE", "/suites/3", "")).Detail; got != "not yours!" {
 			t.Errorf("the detail is %q", got)
 		}
+	}
+}
+
+// A lock that is lost while the nodes are looked at again is told as such, whatever the resolver
+// says of it; so is the reason for which the request's own context has ended.
+func TestFail_tellsWhatEndedALook(t *testing.T) {
+	for _, kind := range []string{"lock-store-unavailable", "enough"} {
+		f := newFixture(t, memstore.New(), middleware.Config{})
+		ctx, leave := context.WithCancelCause(t.Context())
+		defer leave(nil)
+		looks := 0
+		f.locks = middleware.New(f.locker, pathlock.ResolverFunc(func(ctx context.Context, id string) (pathlock.Location, error) {
+			if looks++; looks == 1 {
+				return f.nodes.Resolve(ctx, id)
+			}
+			if kind == "enough" {
+				leave(middleware.NewProblem(http.StatusServiceUnavailable, "enough", "enough"))
+			} else if err := f.locker.ForceRelease(ctx, plan, f.locker.Scope(ctx).Owner()); err != nil {
+				t.Error(err)
+			}
+			<-ctx.Done()
+			return pathlock.Location{}, errors.New("driver: bad connection")
+		}), middleware.Config{Log: slog.New(slog.DiscardHandler)})
+		f.engine.DELETE("/looked/:id", f.locks.Lock(lockspec.Delete(lockspec.Param("id"))), f.mustNotServe)
+		f.is(kind, f.sendUnder(ctx, http.MethodDelete, "/looked/3", ""), http.StatusServiceUnavailable, kind)
+		f.nothingLeft()
 	}
 }

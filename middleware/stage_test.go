@@ -65,6 +65,12 @@ var authorizations = map[string]func(*gin.Context, []lockspec.Node) error{
 	"refuses": func(*gin.Context, []lockspec.Node) error { return middleware.NewProblem(403, "forbidden", "not yours") },
 	"fails":   func(*gin.Context, []lockspec.Node) error { return errors.New("no directory") },
 	"answers": func(c *gin.Context, _ []lockspec.Node) error { c.AbortWithStatus(http.StatusTeapot); return nil },
+	"panics": func(_ *gin.Context, nodes []lockspec.Node) error {
+		if nodes[0].Path.String() == "/other/dir2" {
+			panic("in Authorize")
+		}
+		return nil
+	},
 	"there": func(_ *gin.Context, nodes []lockspec.Node) error {
 		if strings.HasPrefix(nodes[0].Path.String(), "/other") {
 			return middleware.NewProblem(http.StatusForbidden, "forbidden", "not there")
@@ -94,8 +100,32 @@ func (s *stage) start(vary ...func(lockspec.Spec) lockspec.Spec) {
 	again := func(c *gin.Context) { s.handler(c) }
 	s.engine.POST("/inside/:id", s.locks.Lock(lockspec.Delete(lockspec.Const("2"))), again, inner, again)
 	s.engine.POST("/names/:id", s.locks.Lock(lockspec.Names("project", lockspec.Const("p"))), inner, s.mustNotServe)
-	s.lending("/suites/:id/lock", lockspec.Slot(id).Note("a lock"), time.Hour)
-	s.lending("/many/lock", lockspec.Slot(lockspec.JSON("ids").Each()), time.Hour)
+	slot, names := lockspec.Slot(id).Note("a lock"), lockspec.Names("project", lockspec.Const("p"))
+	for path, spec := range map[string]lockspec.Spec{
+		"/suites/:id/lock": slot, "/many/lock": lockspec.Slot(lockspec.JSON("ids").Each()), "/lend/short/:id": slot,
+		"/lend/trees/:id": lockspec.All(names, slot), "/lend/nothing/:id": lockspec.None("hm"), "/lend/senseless/:id": lockspec.Slot(id.Kind("unknown")),
+	} {
+		s.engine.POST(path, s.locks.Lock(lockspec.None("the handler leaves a hold behind")), s.lending(spec))
+	}
+	s.engine.POST("/lend/behind/:id", s.locks.Lock(slot), s.lending(slot))
+}
+
+// lending is a handler that leaves a hold behind.
+func (s *stage) lending(spec lockspec.Spec) gin.HandlerFunc {
+	f := s.fixture
+	return func(c *gin.Context) {
+		lasting := time.Hour
+		if strings.HasPrefix(c.FullPath(), "/lend/short/") {
+			lasting = time.Millisecond
+		}
+		token, until, err := f.locks.Detach(c, spec, lasting, "anna edits")
+		if err != nil {
+			f.locks.Fail(c, err)
+			return
+		}
+		c.Header(middleware.TokenHeader, string(token))
+		c.String(http.StatusCreated, until.Format(time.RFC3339))
+	}
 }
 
 // handle is the handler of all routes: it writes down what is locked, what it reads, and does what
@@ -149,6 +179,9 @@ func (s *stage) handle(c *gin.Context, does map[string]string) {
 	switch {
 	case does["errs"] != "":
 		_ = c.Error(s.Causes[does["errs"]])
+	case does["panics"] == "abort":
+		c.Request = nil
+		panic(http.ErrAbortHandler)
 	case does["panics"] != "":
 		panic("in the handler")
 	case does["fails"] == "cause":
