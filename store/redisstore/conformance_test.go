@@ -18,11 +18,9 @@ func TestConformance(t *testing.T) {
 			return newStore(t), client, proxy.Pause
 		}), storetest.Silence(func(t *testing.T) storetest.Silent {
 			server := startServer(t)
-			stop := func() { server.Pause() }
-			resume := func() { server.Resume() }
 			store := server.store(WithTimeout(time.Second))
-			t.Cleanup(resume)
-			return storetest.Silent{Store: store, Timeout: time.Second, Stop: stop, Resume: resume, Other: server.store()}
+			t.Cleanup(server.Resume)
+			return storetest.Silent{Store: store, Timeout: time.Second, Stop: server.Pause, Resume: server.Resume, Other: server.store()}
 		}))
 }
 

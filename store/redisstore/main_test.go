@@ -33,15 +33,39 @@ func x(path string) pathlock.Claim { return testlock.X(path) }
 
 func TestMain(m *testing.M) { testserver.Main(m, 4) }
 
-// newStore returns a store with a client of its own for the shared Redis.
-func newStore(t testing.TB, opts ...Option) *store {
+// connect returns a client of the shared Redis that heeds deadlines, and is closed at the end of
+// the test. Everything else is as go-redis has it by default, or as changed.
+func connect(t testing.TB, change func(*redis.Options)) *redis.Client {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))
 	testerr.Must(t, err)
 	options.ContextTimeoutEnabled = true
+	change(options)
 	client := redis.NewClient(options)
 	t.Cleanup(func() { testerr.Is(t, "closing the client", client.Close(), nil) })
-	return closeStore(t, New(client, opts...))
+	return client
+}
+
+// plain leaves the options of a client as they are.
+func plain(*redis.Options) {}
+
+// newStore returns a store with a client of its own for the shared Redis.
+func newStore(t testing.TB, opts ...Option) *store {
+	t.Helper()
+	return closeStore(t, New(connect(t, plain), opts...))
+}
+
+// distant returns a store that reaches the shared Redis through a proxy.
+func distant(t testing.TB, change func(*redis.Options), opts ...Option) (s *store, proxy *testnet.Proxy) {
+	t.Helper()
+	client := connect(t, func(o *redis.Options) {
+		proxy = testnet.StartProxy(t, o.Addr, 0)
+		o.Dialer = proxy.Dial
+		change(o)
+	})
+	s = closeStore(t, New(client, opts...))
+	t.Cleanup(proxy.Resume)
+	return s, proxy
 }
 
 // closeStore closes a store at the end of the test.
@@ -137,22 +161,3 @@ func requireHeld(t testing.TB, s *store, want ...pathlock.Acquisition) {
 		t.Errorf("held: %v, and %d wait; want %v and none", got, len(snapshot.Waiters), wanted)
 	}
 }
-
-// distant returns a store that reaches the shared Redis through a proxy, by a client that heeds
-// deadlines. Everything else is as go-redis has it by default, or as changed.
-func distant(t testing.TB, change func(*redis.Options), opts ...Option) (*store, *testnet.Proxy) {
-	t.Helper()
-	options, err := redis.ParseURL(testserver.Redis(t))
-	testerr.Must(t, err)
-	proxy := testnet.StartProxy(t, options.Addr, 0)
-	options.Dialer, options.ContextTimeoutEnabled = proxy.Dial, true
-	change(options)
-	client := redis.NewClient(options)
-	t.Cleanup(func() { testerr.Is(t, "closing the client", client.Close(), nil) })
-	store := closeStore(t, New(client, opts...))
-	t.Cleanup(proxy.Resume)
-	return store, proxy
-}
-
-// plain leaves the options of a client as they are.
-func plain(*redis.Options) {}

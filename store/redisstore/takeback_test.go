@@ -210,9 +210,9 @@ func TestTakeBack_madeAgain(t *testing.T) {
 				t.Errorf("tried %v", try)
 			}
 		}
-		// It comes to no connection: what was sent before may still be on its way.
-		_, err := doFor(t.Context(), d.caller, operation{}, anew, deafTimeout, func(context.Context) (int, error) { return 0, io.EOF })
-		testerr.Is(t, "made again", err, io.EOF)
+		// It is not sent, or it is refused: what was sent before may still be on its way.
+		_, err := doFor(t.Context(), d.caller, operation{}, anew, deafTimeout, func(context.Context) (int, error) { return 0, refused{io.EOF} })
+		testerr.Is(t, "made again", err, refused{io.EOF})
 		if tried := d.during(10 * time.Millisecond); len(tried) == 0 || tried[0].id != "again" || tried[0].remember == 0 {
 			t.Errorf("tried %v, want it taken back again", tried)
 		}

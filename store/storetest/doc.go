@@ -28,10 +28,10 @@
 //   - model: a random machine asks, waits, gives up, repeats, releases, renews, transfers and forces
 //     out, and compares every answer, and then what the store shows, with the definition below: who
 //     is granted, refused, queued, handed over to or a deadlock, and who is named as in the way;
-//     that a set is granted whole or not at all; that fences grow; that nobody else's grant is
-//     changed. A failure tells its seed, which PATHLOCK_STORETEST_SEED in the environment repeats.
-//   - fairness: those behind a wait that ends are let in. A holder exchanges what it has past those
-//     who wait for it. A crowd is served.
+//     that a holder takes more, or something else, past those who wait for it; that a set is
+//     granted whole or not at all; that fences grow; that nobody else's grant is changed. A failure
+//     tells its seed, which PATHLOCK_STORETEST_SEED in the environment repeats.
+//   - fairness: those behind a wait that ends are let in. A crowd is served.
 //   - giving up: the end of the wait, deadlines and cancellation.
 //   - leases: they end for shared and exclusive holders, are renewed, and never get shorter. All
 //     grants of an owner share one. A waiter's lease runs from its last sign of life, and a wait

@@ -17,25 +17,6 @@ func fairness() topic {
 			a.conflict(writer.fails())
 			reader.isGranted()
 		}},
-		{"a holder takes something else instead, past all that wait for it: who conflicts with neither gets in", func(f *fixture) {
-			for _, swap := range []struct{ has, takes, in, keptOut claims }{
-				{claims{x("/a")}, claims{s("/a")}, claims{s("/a")}, claims{x("/a")}},
-				{claims{x("/")}, claims{s("/")}, claims{s("/")}, claims{ix("/a")}},
-				{claims{x("/seat"), x("/one")}, claims{x("/seat"), x("/two")}, claims{s("/one")}, claims{x("/seat"), x("/three")}},
-			} {
-				a := f.actor("holder")
-				before := a.takes(swap.has...)
-				in, queues := f.actor("let in").queuesFor(swap.in...), f.actor("kept out").queuesFor(swap.keptOut...)
-				req := a.ask(swap.takes...)
-				req.Held = true
-				after := a.take(req)
-				before.release()
-				in.isGranted().release()
-				queues.stillWaits()
-				after.release()
-				queues.isGranted().release()
-			}
-		}},
 		{"a crowd of waiters on one node is served", func(f *fixture) {
 			crowd := 500
 			if testing.Short() {

@@ -2,13 +2,6 @@ package storetest
 
 func gate() topic {
 	return topic{"gate", []promise{
-		{"the owner of node locks takes the gate where nobody else is in the tree", func(f *fixture) {
-			holder := f.actor("migration")
-			h := holder.takes(x("/a"))
-			holder.takesGate()
-			h.release()
-			f.actor("other").isRefused(x("/b"))
-		}},
 		{"an owner of node locks that asks for the gate passes one that waits for the gate, and so for that owner", func(f *fixture) {
 			holder := f.actor("holder")
 			h := holder.takes(ix("/a"))
