@@ -67,7 +67,7 @@ func TestLease_countsFromWhenTheGrantWasAskedFor(t *testing.T) {
 			time.Sleep(tt.looked - 1)
 			synctest.Wait()
 			before := store.Calls()
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			synctest.Wait()
 			if calls := fmt.Sprint(before, store.Calls()); calls != tt.calls {
 				t.Errorf("%s: %s, want %s", tt.what, calls, tt.calls)

@@ -38,9 +38,8 @@ func in(t *testing.T, test func(f *fixture)) {
 }
 
 // process returns the election of the office as a process of its own sees it, and its locker.
-func process(store pathlock.Store, opts ...pathlock.Option) (*election.Election, *pathlock.Locker) {
-	opts = append([]pathlock.Option{pathlock.WithLease(time.Minute), pathlock.WithLogger(slog.New(slog.DiscardHandler))}, opts...)
-	locker := pathlock.New(store, opts...)
+func process(store pathlock.Store) (*election.Election, *pathlock.Locker) {
+	locker := pathlock.New(store, pathlock.WithLease(time.Minute), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
 	return election.New(locker, "office"), locker
 }
 

@@ -51,8 +51,8 @@ var (
 	thingPart   = regexp.MustCompile(`\{(\w+)\}`)
 )
 
-// send sends the request of a line. In braces stand the names of tokens, and of long texts.
-func (s *stage) request(line []string) (*answer, error) {
+// request sends the request of a line. In braces stand the names of tokens, and of long texts.
+func (s *stage) request(line []string) *answer {
 	fill := func(text string) string {
 		return thingPart.ReplaceAllStringFunc(text, func(name string) string { return fmt.Sprint(cmp.Or(s.Things[name[1:len(name)-1]], any(name))) })
 	}
@@ -62,7 +62,7 @@ func (s *stage) request(line []string) (*answer, error) {
 	for _, header := range headerPart.FindAllStringSubmatch(line[4], -1) {
 		r.Header.Add(header[1], fill(header[2]))
 	}
-	return &answer{s.fixture, s.serveRequest(r)}, nil
+	return &answer{s.fixture, s.serveRequest(r)}
 }
 
 // answer is expected by its status, the end of its problem's type, and parts of its body in
@@ -94,7 +94,7 @@ func (a *answer) Fits(want string) bool {
 // run runs a command.
 func (s *stage) run(c *testlock.Call) (any, error) {
 	if line := requestLine.FindStringSubmatch(c.Text); line != nil {
-		return s.request(line)
+		return s.request(line), nil
 	}
 	name := ""
 	if len(c.Words) > 1 {

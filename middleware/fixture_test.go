@@ -265,11 +265,10 @@ func (f *fixture) detached(tree pathlock.Tree, path string) pathlock.Token {
 	return token
 }
 
-// end releases the hold of a token, which it returns.
-func (f *fixture) end(token pathlock.Token) pathlock.Token {
+// end releases the hold of a token.
+func (f *fixture) end(token pathlock.Token) {
 	f.Helper()
 	testerr.None(f, f.locker.ReleaseToken(context.Background(), token))
-	return token
 }
 
 // observer writes down the steps of requests, a line at the end of each, and their answers.

@@ -85,8 +85,6 @@ func (k keys) about(r requestKey) []string {
 	return append(all, string(b))
 }
 
-func (k keys) locks(tree pathlock.Tree) string { return k.base(tree) + locksKey }
-
 func (k keys) gate(tree pathlock.Tree) string { return k.base(tree) + gateKey }
 
 // keyRoom has room for the keys of most trees.

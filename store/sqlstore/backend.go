@@ -166,7 +166,8 @@ func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error
 			dialect.Discard(conn)
 		}
 		_ = conn.Close() // do has its answer
-		if !stale && !errors.Is(err, driver.ErrBadConn) && !(b.table.lostRead(err) && ctx.Err() == nil) {
+		lost := errors.Is(err, driver.ErrBadConn) || ctx.Err() == nil && b.table.lostRead(err)
+		if !stale && !lost {
 			return err
 		}
 		if try == 0 {

@@ -28,7 +28,7 @@ func (d Database) checkSlowBodies(t *testing.T) {
 	defer server.Close()
 	k := key()
 	head := fmt.Sprintf("POST /plain HTTP/1.1\r\nHost: x\r\nX-User: anybody\r\n%s: %s\r\nContent-Length: %d\r\n\r\n", idempotency.Header, k, len(item(k)))
-	post := func(body string) *http.Response {
+	post := func(body string) (status int, replayed string, ends bool) {
 		t.Helper()
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
 		testerr.Must(t, err)
@@ -37,10 +37,10 @@ func (d Database) checkSlowBodies(t *testing.T) {
 		got, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		testerr.Must(t, err)
 		testerr.None(t, got.Body.Close())
-		return got
+		return got.StatusCode, got.Header.Get(idempotency.ReplayedHeader), got.Close
 	}
-	if late := post("{"); late.StatusCode != http.StatusRequestTimeout || !late.Close {
-		t.Fatalf("%+v; want 408, and the end of the connection", late)
+	if status, _, ends := post("{"); status != http.StatusRequestTimeout || !ends {
+		t.Fatalf("%d, the end of the connection: %t; want 408, true", status, ends)
 	}
 	s.at = func(step string) {
 		if step == "claimed" {
@@ -48,8 +48,8 @@ func (d Database) checkSlowBodies(t *testing.T) {
 		}
 	}
 	for _, replayed := range []string{"", "true"} {
-		if got := post(item(k)); got.StatusCode != http.StatusCreated || got.Header.Get(idempotency.ReplayedHeader) != replayed {
-			t.Errorf("%d, replayed: %s", got.StatusCode, got.Header.Get(idempotency.ReplayedHeader))
+		if status, again, _ := post(item(k)); status != http.StatusCreated || again != replayed {
+			t.Errorf("%d, replayed: %q, want %q", status, again, replayed)
 		}
 	}
 	s.expectOrders(t, k, 1)
