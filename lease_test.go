@@ -3,6 +3,7 @@ package pathlock_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,7 +21,7 @@ type slow struct {
 	// asked is how long before its arrival a grant was asked for; negative is that the store cannot
 	// tell.
 	asked time.Duration
-	renew func([]pathlock.Lease) ([]pathlock.Owner, error)
+	renew atomic.Pointer[func([]pathlock.Lease) ([]pathlock.Owner, error)]
 }
 
 func (s *slow) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
@@ -36,8 +37,8 @@ func (s *slow) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.
 }
 
 func (s *slow) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
-	if s.renew != nil {
-		return s.renew(leases)
+	if renew := s.renew.Load(); renew != nil {
+		return (*renew)(leases)
 	}
 	return s.Watched.Renew(ctx, tree, leases)
 }
@@ -90,11 +91,11 @@ func TestLease_renewalThatCrossesAReleaseIsNoLoss(t *testing.T) {
 		ctx := l.Scope(t.Context()).Context(t.Context())
 		first, second := acquire(ctx, t, l, "X /a"), acquire(ctx, t, l, "X /keep")
 		asked, answer := make(chan struct{}), make(chan struct{})
-		store.renew = func(leases []pathlock.Lease) ([]pathlock.Owner, error) {
+		store.renew.Store(new(func(leases []pathlock.Lease) ([]pathlock.Owner, error) {
 			close(asked)
 			<-answer
 			return []pathlock.Owner{leases[0].Owner}, nil
-		}
+		}))
 		<-asked
 		third := acquire(ctx, t, l, "X /b")
 		release(t, first)
@@ -111,9 +112,9 @@ func TestLease_lossBesideAnErrorCounts(t *testing.T) {
 		store := newSlow()
 		l := pathlock.New(store, quiet, pathlock.WithLease(30*time.Second))
 		gone, stays := acquire(t.Context(), t, l, "X /gone"), acquire(t.Context(), t, l, "X /stays")
-		store.renew = func([]pathlock.Lease) ([]pathlock.Owner, error) {
+		store.renew.Store(new(func([]pathlock.Lease) ([]pathlock.Owner, error) {
 			return []pathlock.Owner{l.Scope(gone.Context()).Owner()}, pathlock.ErrUnavailable
-		}
+		}))
 		time.Sleep(10*time.Second + time.Millisecond)
 		testerr.Is(t, "the lost lock", context.Cause(gone.Context()), pathlock.ErrLost)
 		testerr.Is(t, "the other lock", context.Cause(stays.Context()), nil)

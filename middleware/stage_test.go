@@ -137,14 +137,7 @@ func (s *stage) handle(c *gin.Context, does map[string]string) {
 	held := strings.Join(s.held(), ", ")
 	s.served = append(s.served, c.Param("id")+": "+cmp.Or(held, "nothing"))
 	if strings.HasPrefix(c.FullPath(), "/many/") {
-		var all struct {
-			IDs   []int `json:"ids" form:"ids"`
-			Named []int `form:"ids[]"`
-			CSV   []int `form:"csv" collection_format:"csv"`
-			Pipes []int `form:"pipes" collection_format:"pipes"`
-		}
-		testerr.None(s.fixture, c.ShouldBind(&all))
-		c.String(http.StatusOK, "%v", slices.Concat(all.IDs, all.Named, all.CSV, all.Pipes))
+		s.list(c)
 		return
 	}
 	ctx := c.Request.Context()
@@ -204,4 +197,16 @@ func (p *pauses) NextBackoff() time.Duration {
 		return 0
 	}
 	return time.Millisecond
+}
+
+// list answers with the list of ids that gin binds.
+func (s *stage) list(c *gin.Context) {
+	var all struct {
+		IDs   []int `json:"ids" form:"ids"`
+		Named []int `form:"ids[]"`
+		CSV   []int `form:"csv" collection_format:"csv"`
+		Pipes []int `form:"pipes" collection_format:"pipes"`
+	}
+	testerr.None(s.fixture, c.ShouldBind(&all))
+	c.String(http.StatusOK, "%v", slices.Concat(all.IDs, all.Named, all.CSV, all.Pipes))
 }
