@@ -91,7 +91,7 @@ func TestLease_renewalThatCrossesAReleaseIsNoLoss(t *testing.T) {
 		ctx := l.Scope(t.Context()).Context(t.Context())
 		first, second := acquire(ctx, t, l, "X /a"), acquire(ctx, t, l, "X /keep")
 		asked, answer := make(chan struct{}), make(chan struct{})
-		store.renew.Store(new(func(leases []pathlock.Lease) ([]pathlock.Owner, error) {
+		store.renew.Store(new(func(leases []pathlock.Lease) ([]pathlock.Owner, error) { //nolint:unparam // It is a store's.
 			close(asked)
 			<-answer
 			return []pathlock.Owner{leases[0].Owner}, nil

@@ -171,6 +171,16 @@ func TestOrigin_isSeenByAll(t *testing.T) {
 	}
 }
 
+func TestScope_belongsToItsLocker(t *testing.T) {
+	l, _ := newLocker()
+	elsewhere, _ := newLocker()
+	lock := acquire(t.Context(), t, l, "X /a")
+	if scope := l.Scope(lock.Context()); scope != l.Scope(lock.Context()) || scope.Owner() == elsewhere.Scope(lock.Context()).Owner() {
+		t.Error("a lock's context carries another scope, or a locker on another store takes it for its own")
+	}
+	release(t, lock)
+}
+
 // cutOff is a store that nobody can reach.
 type cutOff struct{ pathlock.Store }
 
