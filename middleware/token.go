@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
 )
 
 // TokenHeader is the header that [HeaderToken] reads.
@@ -153,20 +154,32 @@ func graft(p, from, to pathlock.Path) (pathlock.Path, error) {
 	return to, nil
 }
 
-// follow leaves with the hold what was taken for it at a node's new path, if the node has moved, or
-// if follow cannot learn where it is: too much, but not too little.
+// follow leaves with the hold what was taken for it at a node's new path, unless the node is where
+// it was. Too much stays with it then rather than too little.
 func (v *visit) follow(ctx context.Context, locks *lockSet) {
-	if locks.along == nil {
+	if locks.along == nil || !v.mayHaveMoved(ctx) {
 		return
+	}
+	_, _ = locks.along.Detach(ctx) // fails if the lock has been lost
+}
+
+// mayHaveMoved reports whether a node of the request is not where it was when it was locked, or may
+// not be. Where a path or an alias names the node, its new place is unknown: the name may have
+// changed with it.
+func (v *visit) mayHaveMoved(ctx context.Context) bool {
+	if v.c.Request != v.request {
+		return true // c is another request's, and resolvers may depend on it
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer stop()
-	for _, move := range v.moves {
-		at, err := v.resolvers[move.Node.Kind].Resolve(ctx, move.Node.ID)
-		if errors.Is(err, pathlock.ErrNotFound) || err == nil && at == move.Node.Location {
-			continue
-		}
-		_, _ = locks.along.Detach(ctx) // fails if the lock has been lost
-		return
+	nodes := make([]lockspec.Node, len(v.moves))
+	for i, move := range v.moves {
+		nodes[i] = move.Node
 	}
+	for i, found := range v.resolve(withGinContext(ctx, v.c), nodes) {
+		if found.Err != nil || found.Location != nodes[i].Location {
+			return true
+		}
+	}
+	return false
 }
