@@ -180,7 +180,7 @@ func (k *Lock) stay(ctx context.Context) (Token, error) {
 	}
 	shared := Acquisition{
 		Tree: h.tree, Owner: h.scope.owner, Grant: h.scope.newGrantID(), Gate: g.gate, Held: true, Claims: slices.Clone(g.claims),
-		Lease: min(k.lease, (left+1)/2), Note: k.note, Waiting: func() {},
+		Lease: min(k.lease, (left+1)/2), Note: k.Note(), Waiting: func() {},
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()

@@ -100,6 +100,7 @@ func (h *holding) addLock(ctx context.Context, a *prepared, pins []*grant, reent
 	for _, g := range pins {
 		g.pins++
 		lock.fence = max(lock.fence, g.fence)
+		lock.degraded = lock.degraded || g.degraded
 	}
 	if ends := a.ends(); !ends.IsZero() {
 		lock.limit = &limit{ends, time.AfterFunc(time.Until(ends), lock.endOverdue)}

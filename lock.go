@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,26 +12,29 @@ import (
 // Lock is held from [Locker.Acquire] until [Lock.Release], while its lease is renewed in the
 // background. It is safe for concurrent use.
 type Lock struct {
-	holding         *holding
-	note, operation string        // of the request
-	lease           time.Duration // of the request
-	fence           uint64
-	observed        *observed // nil if there are no observers
-	reentrant       bool
-	waited          bool
-	attached        bool // Attach has returned it
+	holding   *holding
+	operation string        // of the request
+	lease     time.Duration // of the request
+	fence     uint64
+	observed  *observed // nil if there are no observers
+	reentrant bool
+	waited    bool
+	attached  bool // Attach has returned it
+	degraded  bool // so are all locks of the holding
 	// until is the end of the detached hold, nil before Detach.
 	until atomic.Pointer[time.Time]
 	// limit ends a lock that is held for too long, nil if it may be held for any time.
 	limit *limit
 
-	// pins are the grants that the lock relies on. Their array is one, since there is hardly ever a
-	// second.
+	// The scope's mutex guards what follows. [Lock.Exchange] changes note, which is at first the
+	// request's. pins are the grants that the lock relies on. Their array is one, since there is
+	// hardly ever a second.
+	note string
 	pins []*grant
 	one  [1]*grant
 
-	// The scope's mutex guards index, the lock's in its holding, and released, which says that the
-	// lock has left the holding, because of why if that is not nil.
+	// index is the lock's in its holding. released says that it has left the holding, because of
+	// why if that is not nil.
 	index    int
 	released bool
 	why      error
@@ -77,15 +79,18 @@ func (k *Lock) Fence() uint64 { return k.fence }
 
 // Degraded reports whether the lock keeps nobody out, because it was granted while the lock store
 // was away: see [Degrade].
-func (k *Lock) Degraded() bool {
-	return slices.ContainsFunc(k.pins, (*grant).isDegraded)
-}
+func (k *Lock) Degraded() bool { return k.degraded }
 
 // Tree returns the tree that the lock is in.
 func (k *Lock) Tree() Tree { return k.holding.tree }
 
-// Note returns [Request.Note], or the hold's note for a lock that [Locker.Attach] has returned.
-func (k *Lock) Note() string { return k.note }
+// Note returns [Request.Note] or what [Lock.Exchange] has put in its place, or the hold's note for
+// a lock that [Locker.Attach] has returned.
+func (k *Lock) Note() string {
+	k.holding.scope.mu.Lock()
+	defer k.holding.scope.mu.Unlock()
+	return k.note
+}
 
 // Until returns the end of the lock's lease, as far as it is known here. It moves with every
 // renewal. The store's lease ends no earlier, unless a bearer of the lock's token sets an earlier
@@ -129,8 +134,8 @@ func (k *Lock) report(ctx context.Context, what string, method func(Observer, co
 		return
 	}
 	k.holding.observers.tell(ctx, what, method, Event{
-		Tree: k.holding.tree, Owner: k.holding.scope.owner, Gate: o.gate, Claims: o.claims, Note: k.note, Origin: o.origin,
-		Reentrant: k.reentrant, Fence: k.fence, Degraded: k.Degraded(), Elapsed: elapsed, Err: err,
+		Tree: k.holding.tree, Owner: k.holding.scope.owner, Gate: o.gate, Claims: o.claims, Note: k.Note(), Origin: o.origin,
+		Reentrant: k.reentrant, Fence: k.fence, Degraded: k.degraded, Elapsed: elapsed, Err: err,
 	})
 }
 
@@ -192,20 +197,20 @@ func (k *Lock) mayExchange() error {
 // new grant. It is for a lock that the store has granted in one piece, and does not wait for
 // others. Errors are those of [Lock.Downgrade]. After an error the lock is as it was.
 func (k *Lock) Exchange(ctx context.Context, claims []Claim, note string) error {
-	req := k.again()
-	req.Claims, req.Note = claims, note
-	a, err := k.holding.scope.locker.prepare(req)
-	if err != nil {
-		return err
-	}
-	return k.exchange(ctx, func() (prepared, error) { return a, nil }, func(fresh *Lock) {
+	return k.exchange(ctx, func() (prepared, error) {
+		req := k.again()
+		req.Claims, req.Note = claims, note
+		return k.holding.scope.locker.prepare(req)
+	}, func(fresh *Lock) {
 		was, is := k.pins[0], fresh.pins[0]
 		was.id, is.id = is.id, was.id
 		was.claims, is.claims = is.claims, was.claims
+		k.note = note
 	})
 }
 
-// again returns a request like the lock's own, without claims, that does not wait.
+// again returns a request like the lock's own, without claims, that does not wait. It expects the
+// scope's mutex to be locked.
 func (k *Lock) again() Request {
 	return Request{Tree: k.holding.tree, Wait: NoWait, Lease: k.lease, Note: k.note, Operation: k.operation}
 }

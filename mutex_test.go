@@ -144,3 +144,24 @@ func TestRWMutex_agreesWithTheStandardLibrary(t *testing.T) {
 		}
 	})
 }
+
+// Whoever looks at the lock meanwhile reads no field that changes.
+func TestExchange_noteStaysAfterDowngrade(t *testing.T) {
+	l, _ := newLocker()
+	lock := acquire(t.Context(), t, l, "X /a")
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		for range 1000 {
+			_, _, _ = lock.Degraded(), lock.Note(), lock.Claims()
+		}
+	}()
+	testerr.None(t, lock.Exchange(t.Context(), claims(t, "X /b"), "another"))
+	testerr.None(t, lock.Downgrade(t.Context()))
+	<-looked
+	snapshot, err := l.Snapshot(t.Context(), lock.Tree())
+	if err != nil || len(snapshot.Holders) != 1 || snapshot.Holders[0].Note != "another" || lock.Note() != "another" {
+		t.Errorf("the lock's note is %q, and others see %+v, %v", lock.Note(), snapshot.Holders, err)
+	}
+	release(t, lock)
+}
