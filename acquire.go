@@ -66,6 +66,10 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, e
 	if err != nil {
 		return nil, err
 	}
+	if err := scope.beginAsking(a.Tree); err != nil {
+		return nil, err
+	}
+	defer scope.endAsking(a.Tree)
 	ctx, start := parent, time.Time{} // start is for observers
 	if !l.observers.none() {
 		start = time.Now()

@@ -27,7 +27,7 @@ import (
 // Detach does its work even under a context that has ended. It takes at most five seconds, and
 // after [Locker.Shutdown] at most ten. The error matches:
 //   - [ErrInvalidRequest] where the scope of a lock that is not attached holds anything else in
-//     the tree. The lock stays as it is.
+//     the tree, or is about to. The lock stays as it is.
 //   - [ErrUnavailable] when the store did not answer. The lock still has to be released.
 //   - [ErrNotHeld] when the lock has been released, and [ErrLost] when it has been lost
 func (k *Lock) Detach(ctx context.Context) (Token, error) {
@@ -128,6 +128,9 @@ func (h *holding) beginDetaching(lock *Lock) error {
 	defer s.mu.Unlock()
 	if err := h.stillHas(lock); err != nil {
 		return err
+	}
+	if slices.Contains(s.asking, h.tree) {
+		return fmt.Errorf("%w: detach in %s: the scope is acquiring something else there", ErrInvalidRequest, h.tree)
 	}
 	if len(h.locks) > 1 || h.detaching {
 		return fmt.Errorf("%w: detach in %s: other locks of the scope rely on what it holds there", ErrInvalidRequest, h.tree)

@@ -87,6 +87,10 @@ type Scope struct {
 	holdings []*holding
 	// grantIDs counts the ids that were given out.
 	grantIDs int64
+	// asking has the tree of each acquisition that the store is asked for. What it may already have
+	// granted must not be detached with the rest.
+	asking []Tree
+	one    [1]Tree // the place of asking, which is hardly ever longer
 }
 
 // scopeKey is the context key of the scope of one locker. Lockers on different stores do not know
@@ -204,7 +208,7 @@ func (s *Scope) cover(ctx context.Context, a *prepared) (*Lock, error) {
 		return nil, nil
 	}
 	if h.detaching {
-		return nil, fmt.Errorf("%w: what the scope holds in %s is being detached", ErrInvalidRequest, a.Tree)
+		return nil, errDetaching(a.Tree)
 	}
 	var one [1]*grant
 	if pins := h.covering(a, one[:0]); len(pins) > 0 {
@@ -253,6 +257,33 @@ func (s *Scope) forget(h *holding) {
 	if i := slices.Index(s.holdings, h); i >= 0 {
 		s.holdings = slices.Delete(s.holdings, i, i+1)
 	}
+}
+
+// errDetaching refuses an acquisition in a tree in which the scope's only lock is being detached.
+func errDetaching(tree Tree) error {
+	return fmt.Errorf("%w: what the scope holds in %s is being detached", ErrInvalidRequest, tree)
+}
+
+// beginAsking notes that the store is asked for something in a tree, until endAsking.
+func (s *Scope) beginAsking(tree Tree) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h := s.find(tree); h != nil && h.detaching {
+		return errDetaching(tree)
+	}
+	if s.asking == nil {
+		s.asking = s.one[:0]
+	}
+	s.asking = append(s.asking, tree)
+	return nil
+}
+
+// endAsking undoes beginAsking.
+func (s *Scope) endAsking(tree Tree) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.asking, tree)
+	s.asking = slices.Delete(s.asking, i, i+1)
 }
 
 // newGrantID returns an id that no other request of the owner has.

@@ -90,3 +90,37 @@ func TestDetach_leavesOutWhatTheScopeNeverGot(t *testing.T) {
 	testerr.Must(t, l.ReleaseToken(t.Context(), token))
 	free(t, l, "X /a", true)
 }
+
+// answering is a store that keeps its grants to itself while it is told to.
+type answering struct {
+	pathlock.Store
+	granted, goOn chan struct{} // nil where it answers at once
+}
+
+func (s *answering) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
+	g, err := s.Store.Acquire(ctx, a)
+	if s.granted != nil {
+		close(s.granted)
+		<-s.goOn
+	}
+	return g, err
+}
+
+// What the store has granted to the scope, and nobody here knows of yet, must not go along.
+func TestDetach_isRefusedWhileTheScopeAcquires(t *testing.T) {
+	store := &answering{Store: memstore.New()}
+	l := pathlock.New(store, quiet)
+	lock := acquire(t.Context(), t, l, "X /a")
+	store.granted, store.goOn = make(chan struct{}), make(chan struct{})
+	besides := make(chan *pathlock.Lock, 1)
+	go func() { besides <- acquire(lock.Context(), t, l, "X /b") }()
+	<-store.granted
+	testerr.Is(t, "detached meanwhile", testerr.Of(lock.Detach(t.Context())), pathlock.ErrInvalidRequest)
+	close(store.goOn)
+	other := <-besides
+	store.granted = nil
+	release(t, other)
+	testerr.Is(t, "detached afterwards", testerr.Of(lock.Detach(t.Context())), nil)
+	free(t, l, "X /a", false)
+	free(t, l, "X /b", true)
+}
