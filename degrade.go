@@ -46,7 +46,8 @@ func Degrade(store Store, how Degradation) Store {
 }
 
 // Degraded returns since when this process grants locks without the lock store, by [Degrade], and
-// the zero time if it does not.
+// the zero time if it does not. It says nothing of the store at the moment: that it is back, the
+// process learns by its next acquisition.
 func (l *Locker) Degraded() time.Time {
 	if d, ok := l.store.(*degradable); ok {
 		return d.degraded()
@@ -76,6 +77,9 @@ type treeOwner struct {
 
 // errUnasserted refuses what has no assertion behind it, for an owner that the store does not know.
 var errUnasserted = fmt.Errorf("%w: the locks were granted without it, and the request is not Asserted", ErrUnavailable)
+
+// errHalfDegraded refuses what would make an owner known to the store in part.
+var errHalfDegraded = fmt.Errorf("%w: something else that the scope holds in the tree was granted without it, or this was", ErrUnavailable)
 
 // Acquire implements [Store].
 func (d *degradable) Acquire(ctx context.Context, a Acquisition) (Grant, error) {
@@ -155,7 +159,7 @@ func (d *degradable) note(ctx context.Context, err error) bool {
 func (d *degradable) degraded() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.over {
+	if d.over || time.Since(d.since) >= d.how.Limit {
 		return time.Time{}
 	}
 	return d.since
@@ -176,13 +180,4 @@ func (d *degradable) Release(ctx context.Context, tree Tree, owner Owner, id Gra
 		return nil
 	}
 	return d.Store.Release(ctx, tree, owner, id)
-}
-
-// Renew implements [Store]. Nobody waits for the end of what the store does not know.
-func (d *degradable) Renew(ctx context.Context, tree Tree, leases []Lease) (lost []Owner, err error) {
-	known := slices.DeleteFunc(slices.Clone(leases), func(l Lease) bool { return d.holds(tree, l.Owner) })
-	if len(known) == 0 {
-		return nil, nil
-	}
-	return d.Store.Renew(ctx, tree, known)
 }

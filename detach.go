@@ -28,7 +28,8 @@ import (
 // after [Locker.Shutdown] at most ten. The error matches:
 //   - [ErrInvalidRequest] where the scope of a lock that is not attached holds anything else in
 //     the tree, or is about to. The lock stays as it is.
-//   - [ErrUnavailable] when the store did not answer. The lock still has to be released.
+//   - [ErrUnavailable] when the store did not answer, or the lock is [Lock.Degraded]. The lock
+//     still has to be released.
 //   - [ErrNotHeld] when the lock has been released, and [ErrLost] when it has been lost
 func (k *Lock) Detach(ctx context.Context) (Token, error) {
 	h := k.holding
@@ -128,6 +129,9 @@ func (h *holding) beginDetaching(lock *Lock) error {
 	defer s.mu.Unlock()
 	if err := h.stillHas(lock); err != nil {
 		return err
+	}
+	if lock.degraded {
+		return fmt.Errorf("%w: detach in %s: the lock was granted without it", ErrUnavailable, h.tree)
 	}
 	if slices.Contains(s.asking, h.tree) {
 		return fmt.Errorf("%w: detach in %s: the scope is acquiring something else there", ErrInvalidRequest, h.tree)

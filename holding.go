@@ -55,6 +55,13 @@ func (h *holding) currentGrants() []*grant {
 	return slices.Clone(h.grants)
 }
 
+// isDegraded reports whether no store knows of the holding: see [Degrade]. It expects the scope's
+// mutex to be locked.
+func (h *holding) isDegraded() bool { return isDegraded(h.grants) }
+
+// isDegraded reports whether no store knows of the grants of a holding.
+func isDegraded(grants []*grant) bool { return len(grants) > 0 && grants[0].degraded }
+
 // covering appends to pins the grants that together give everything that a asks for, and returns
 // them. It takes the oldest grant that covers each claim, and returns none if something is missing.
 //
@@ -161,15 +168,14 @@ type grant struct {
 	pins int
 	// kept says that the grant belongs to a detached hold, and stays with it.
 	kept bool
-	// degraded says that no store has made it: see [Degrade].
+	// degraded says that no store has made it: see [Degrade]. So it is with all grants of a
+	// holding, or with none.
 	degraded bool
 }
 
 func newGrant(a Acquisition, granted Grant) *grant {
 	return &grant{id: a.Grant, gate: a.Gate, claims: a.Claims, fence: granted.Fence, degraded: granted.degraded}
 }
-
-func (g *grant) isDegraded() bool { return g.degraded }
 
 // covers reports whether g gives everything that the claim c asks for. It does not look at the
 // intentions above c: a grant of c, or of a node above it in a mode that covers c, includes them.

@@ -20,13 +20,15 @@ func (l *Locker) renew(c *lease.Call[Tree, *holding]) {
 	ctx, stop := context.WithTimeout(context.Background(), c.Patience)
 	defer stop()
 	c.Sent = time.Now()
-	got, err := l.askToRenew(ctx, c)
+	got, err := l.askToRenew(ctx, c, grants)
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		// The call's own timeout would look like the end of the holder's context.
 		err = fmt.Errorf("%w: no answer in time", ErrUnavailable)
 	}
 	for i, due := range c.Leases {
 		switch owner := due.Holder.scope.owner; {
+		case isDegraded(grants[i]):
+			l.renewer.Answered(c, due, c.Lengths[i])
 		case got.lost[owner]:
 			due.Holder.lose(grants[i], errLeaseGone)
 		case err != nil:
@@ -45,17 +47,23 @@ type renewed struct {
 	left map[Owner]time.Duration // how long the others' leases last, from when the call was sent
 }
 
-// askToRenew sends the renewal.
-func (l *Locker) askToRenew(ctx context.Context, c *lease.Call[Tree, *holding]) (got renewed, err error) {
+// askToRenew sends the renewal, without what no store knows.
+func (l *Locker) askToRenew(ctx context.Context, c *lease.Call[Tree, *holding], grants [][]*grant) (got renewed, err error) {
 	if c.Leases[0].Fixed {
 		return l.askForEnd(ctx, c.Key, c.Leases[0].Holder.scope.owner)
 	}
 	got.left = make(map[Owner]time.Duration, len(c.Leases))
-	leases := make([]Lease, len(c.Leases))
+	leases := make([]Lease, 0, len(c.Leases))
 	for i, due := range c.Leases {
+		if isDegraded(grants[i]) {
+			continue
+		}
 		owner := due.Holder.scope.owner
-		leases[i] = Lease{Owner: owner, Grant: due.Holder.apart, For: c.Lengths[i]}
+		leases = append(leases, Lease{Owner: owner, Grant: due.Holder.apart, For: c.Lengths[i]})
 		got.left[owner] = max(got.left[owner], c.Lengths[i])
+	}
+	if len(leases) == 0 {
+		return got, nil
 	}
 	lost, err := l.store.Renew(ctx, c.Key, leases)
 	got.lost = make(map[Owner]bool, len(lost))

@@ -212,3 +212,70 @@ func ExampleDegrade() {
 	// without the store: true fence: 0
 	// the mutex: pathlock: lock store unavailable
 }
+
+// Of two acquisitions of one scope at once, the store makes one, and the other is made without it:
+// whichever comes last is refused, since an owner cannot be known to the store in part.
+func TestDegrade_scopeIsKnownAsAWholeOrNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store, _ := newDegradable()
+		for _, away := range []bool{true, false} {
+			asked, answer := make(chan struct{}), make(chan error)
+			first := true
+			asksOnce := hooks{acquire: func(context.Context) error {
+				if !first {
+					return nil
+				}
+				first = false
+				close(asked)
+				return <-answer
+			}}
+			if away {
+				store.leave(errAway)
+				release(t, goOn(t.Context(), t, l, "X /x"))
+				time.Sleep(time.Second)
+			}
+			store.hook(asksOnce)
+			ctx := l.Scope(t.Context()).Context(t.Context())
+			late := make(chan error)
+			go func() { late <- testerr.Of(l.Acquire(ctx, asserted(t, "X /a"))) }()
+			<-asked
+			lock, err := l.Acquire(ctx, asserted(t, "X /b"))
+			if err != nil || lock.Degraded() != away {
+				t.Fatalf("away: %v: %+v, %v", away, lock, err)
+			}
+			if away {
+				answer <- nil
+			} else {
+				answer <- errAway
+			}
+			testerr.Is(t, "the later one", <-late, pathlock.ErrUnavailable)
+			time.Sleep(3 * pathlock.DefaultLease)
+			testerr.Is(t, "the earlier one's end", context.Cause(lock.Context()), nil)
+			free(t, l, "X /a", true)
+			free(t, l, "X /b", away)
+			release(t, lock)
+		}
+	})
+}
+
+// A lock without the store lives while those beside it end that the store cannot renew. It cannot
+// be detached when the store is back, and an idle process says no longer than the limit that it
+// goes on.
+func TestDegrade_locksOutliveTheOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store, _ := newDegradable()
+		known := acquire(t.Context(), t, l, "X /real")
+		store.leave(errAway)
+		lock := goOn(t.Context(), t, l, "X /a")
+		time.Sleep(time.Minute + 2*pathlock.DefaultLease)
+		if since := l.Degraded(); !since.IsZero() {
+			t.Errorf("after the limit, it goes on since %v", since)
+		}
+		testerr.Is(t, "the store's lock", context.Cause(known.Context()), pathlock.ErrLost)
+		store.hook(hooks{})
+		testerr.Is(t, "detached", testerr.Of(lock.Detach(t.Context())), pathlock.ErrUnavailable)
+		testerr.Is(t, "the other's end", context.Cause(lock.Context()), nil)
+		release(t, lock)
+		_ = known.Release(t.Context())
+	})
+}

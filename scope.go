@@ -212,7 +212,7 @@ func (s *Scope) cover(ctx context.Context, a *prepared) (*Lock, error) {
 	}
 	var one [1]*grant
 	if pins := h.covering(a, one[:0]); len(pins) > 0 {
-		if !a.Asserted && slices.ContainsFunc(pins, (*grant).isDegraded) {
+		if !a.Asserted && isDegraded(pins) {
 			return nil, errUnasserted
 		}
 		return h.addLock(ctx, a, pins, true), nil
@@ -295,7 +295,9 @@ func (s *Scope) newGrantID() GrantID {
 }
 
 // hold enters a grant that the store has made, and returns the lock on it. If the lease has ended
-// by the clock, it enters nothing, and the error matches ErrLost.
+// by the clock, it enters nothing, and the error matches ErrLost. So it does, with ErrUnavailable,
+// if the store has made one of this grant and what the scope holds in the tree, and not the other:
+// they were asked for at once while the store was about to go or to return.
 func (s *Scope) hold(ctx context.Context, a *prepared, acquisition Acquisition, granted Grant, askedAt time.Time) (*Lock, error) {
 	r := s.locker.renewer
 	g := newGrant(acquisition, granted)
@@ -312,6 +314,9 @@ func (s *Scope) hold(ctx context.Context, a *prepared, acquisition Acquisition, 
 		_ = h.expire()
 		s.forget(h)
 		h = nil
+	}
+	if h != nil && h.isDegraded() != g.degraded {
+		return nil, errHalfDegraded
 	}
 	isNew := h == nil
 	if isNew {
