@@ -48,6 +48,30 @@ func TestLimits_queueIsFull(t *testing.T) {
 	})
 }
 
+// Other processes may have served those who waited since this one has read the queue.
+func TestLimits_queueIsFullNoLonger(t *testing.T) {
+	each(t, func(t *testing.T, d database) {
+		here, there := d.store(t, sqlstore.WithMaxWaiters(1)), d.store(t, sqlstore.WithMaxWaiters(1))
+		tree := testlock.Tree(t)
+		held := testlock.Ask(tree, x("/a"))
+		testlock.Take(t, here, held)
+		first := testlock.Queue(t, there, testlock.Ask(tree, x("/a")))
+		full := testlock.Ask(tree, x("/a"))
+		_, err := here.Acquire(t.Context(), full) // reads the queue
+		testerr.Is(t, "without a wait", err, pathlock.ErrConflict)
+		full.Wait = testlock.Long
+		if _, err := here.Acquire(t.Context(), full); !errors.Is(err, pathlock.ErrQueueFull) {
+			t.Errorf("a request too many: %v", err)
+		}
+		testlock.Release(t, there, held)
+		first.Granted()
+		next := testlock.Queue(t, here, testlock.Ask(tree, x("/a")))
+		testlock.Release(t, there, first.Acquisition)
+		next.Granted()
+		testlock.Release(t, here, next.Acquisition)
+	})
+}
+
 func TestNewRefuses(t *testing.T) {
 	db := opened(t, "sqlite3", "file:"+t.TempDir()+"/x.db")
 	for _, prefix := range []string{"", "A_", `a"`, strings.Repeat("a", 41)} {

@@ -64,11 +64,19 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return s.Store.Acquire(ctx, req)
 	}
 	// It may pass all those who wait.
-	req.Wait = 0
-	grant, err := s.Store.Acquire(ctx, req)
-	if conflict, ok := errors.AsType[*pathlock.ConflictError](err); ok {
-		conflict.Err = errors.Join(conflict.Err, pathlock.ErrQueueFull)
+	now, begun := req, time.Now()
+	now.Wait = 0
+	grant, err := s.Store.Acquire(ctx, now)
+	conflict, ok := errors.AsType[*pathlock.ConflictError](err)
+	if !ok {
+		return grant, err
 	}
+	if left := req.Wait - time.Since(begun); left > 0 && !s.backend.isFull(req.Tree) {
+		// Other processes have served those who waited, of which this one has just read.
+		req.Wait = left
+		return s.Store.Acquire(ctx, req)
+	}
+	conflict.Err = errors.Join(conflict.Err, pathlock.ErrQueueFull)
 	return grant, err
 }
 
