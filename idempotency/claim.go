@@ -45,10 +45,7 @@ func (k *Keys) claim(ctx context.Context, r *request, fingerprint string) (*row,
 		case found == nil:
 			var rows int64
 			rows, err = k.exec(ctx, k.sql.insert, r.id, fingerprint, r.attempt, lease, keep)
-			if err == nil && rows == 0 {
-				continue // somebody else has just claimed it
-			}
-			claimed = rows == 1
+			claimed = rows == 1 // else somebody has just claimed it, or the look was at an old copy
 		case found.Expired != 0:
 			claimed, err = k.takeover(ctx, r, fingerprint, found.Attempt)
 		case found.Fingerprint != fingerprint:

@@ -87,3 +87,28 @@ func (d Database) checkFailing(t *testing.T) {
 		}
 	}
 }
+
+// checkReadLate reads from a copy of the database, where the row is not to be seen yet: it looks as
+// seldom as at a row that is there, and no longer than it waits.
+func (d Database) checkReadLate(t *testing.T) {
+	message := ordering(once, key())
+	if got := d.open(t, idempotency.Config{}).send(t.Context(), message); got.status != http.StatusCreated {
+		t.Fatalf("the first one: %+v", got)
+	}
+	behind := d.open(t, idempotency.Config{Wait: 100 * time.Millisecond})
+	looks := 0
+	late := func(db *gorm.DB) {
+		if strings.Contains(db.Statement.SQL.String(), "AS lapsed") {
+			looks++
+			db.Statement.Vars[0] = "not there yet"
+		}
+	}
+	db := behind.pools[1] // of messages
+	testerr.Must(t, db.Callback().Row().Before("gorm:row").Register("idempotencytest:late", late))
+	testerr.Must(t, db.Callback().Query().Before("gorm:query").Register("idempotencytest:late", late))
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	if got := behind.send(ctx, message); got.status != http.StatusConflict || looks == 0 || looks > 20 {
+		t.Errorf("%+v after %d looks; want 409 after a few", got, looks)
+	}
+}
