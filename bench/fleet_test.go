@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,16 +8,13 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os/exec"
-	"path/filepath"
+	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/test/testchild"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
-	"github.com/pathlock-go/pathlock/internal/test/testnet"
-	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // fleet is a contender of the benchmark by HTTP: instances of the sample app, and a plan.
@@ -34,59 +30,26 @@ type fleet struct {
 	turn uint64
 }
 
-func buildSampleApp(b *testing.B) string {
-	b.Helper()
-	program := filepath.Join(b.TempDir(), "sample-app")
-	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", program, "github.com/pathlock-go/pathlock/sample-app").CombinedOutput(); err != nil {
-		b.Fatalf("building the sample app: %v: %s", err, out)
-	}
-	return program
-}
-
 // startFleet starts the instances and creates the plan: 8 folders, 48 folders in these, 384 leaves.
 func startFleet(b *testing.B, program, name string, asserts bool, flags []string) *fleet {
 	b.Helper()
 	f := &fleet{name: name, asserts: asserts, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}}
 	b.Cleanup(f.http.CloseIdleConnections)
 	for range instances {
-		f.urls = append(f.urls, serve(b, program, flags))
+		app := testchild.NewSampleApp(b, program, flags...)
+		app.Serve()
+		f.urls = append(f.urls, "http://"+app.Addr)
 	}
 	var plan struct {
 		ID     int64 `json:"id"`
 		RootID int64 `json:"root_id"`
 	}
-	f.must(b, change{http.MethodPost, "/api/projects/bench/plans", map[string]any{"name": "plan"}}, &plan)
+	f.must(b, change{http.MethodPost, "/api/projects/bench/plans", `{"name":"plan"}`}, &plan)
 	f.plan = plan.ID
 	tops := f.fill(b, []int64{plan.RootID}, "area", 8)
 	f.folders = f.fill(b, tops, "folder", 48)
 	f.leaves = f.fill(b, f.folders, "leaf", 384)
 	return f
-}
-
-// serve starts an instance, and stops it when the benchmark ends.
-func serve(b *testing.B, program string, flags []string) (url string) {
-	b.Helper()
-	addr := testnet.FreeAddr(b)
-	var log bytes.Buffer
-	instance := exec.CommandContext(context.Background(), program, append([]string{"serve", "--addr", addr}, flags...)...)
-	instance.Stdout, instance.Stderr = &log, &log
-	testerr.Must(b, instance.Start())
-	b.Cleanup(func() {
-		_ = instance.Process.Signal(syscall.SIGTERM)
-		if err := instance.Wait(); err != nil {
-			b.Errorf("an instance of the sample app: %v\n%s", err, log.String())
-		}
-	})
-	url = "http://" + addr
-	testserver.Await(b, "an instance is ready", func() bool {
-		resp, err := http.Get(url + "/readyz") //nolint:noctx // Await bounds it.
-		if err != nil {
-			return false
-		}
-		_ = resp.Body.Close()
-		return resp.StatusCode == http.StatusOK
-	})
-	return url
 }
 
 func (f *fleet) fill(b *testing.B, parents []int64, name string, n int) (made []int64) {
@@ -102,13 +65,10 @@ func (f *fleet) fill(b *testing.B, parents []int64, name string, n int) (made []
 }
 
 // change is one request.
-type change struct {
-	method, path string
-	body         any
-}
+type change struct{ method, path, body string }
 
 func (f *fleet) create(parent int64, name string) change {
-	return change{http.MethodPost, fmt.Sprintf("/api/plans/%d/suites", f.plan), map[string]any{"parent_id": parent, "name": name}}
+	return change{http.MethodPost, fmt.Sprintf("/api/plans/%d/suites", f.plan), fmt.Sprintf(`{"parent_id":%d,"name":%q}`, parent, name)}
 }
 
 // next chooses a change. It is the same for every contender.
@@ -122,11 +82,11 @@ func (f *fleet) next(choice *rand.Rand, name string) change {
 		if choice.IntN(8) == 0 { // one rename of eight is that of a folder with its leaves
 			leaf = folder
 		}
-		return change{http.MethodPatch, fmt.Sprintf("/api/suites/%d", leaf), map[string]any{"name": name}}
+		return change{http.MethodPatch, fmt.Sprintf("/api/suites/%d", leaf), fmt.Sprintf(`{"name":%q}`, name)}
 	case 2:
-		return change{http.MethodPost, fmt.Sprintf("/api/suites/%d/move", leaf), map[string]any{"parent_id": folder}}
+		return change{http.MethodPost, fmt.Sprintf("/api/suites/%d/move", leaf), fmt.Sprintf(`{"parent_id":%d}`, folder)}
 	default:
-		return change{http.MethodPost, fmt.Sprintf("/api/suites/%d/cases", leaf), map[string]any{"name": name, "body": "steps"}}
+		return change{http.MethodPost, fmt.Sprintf("/api/suites/%d/cases", leaf), fmt.Sprintf(`{"name":%q,"body":"steps"}`, name)}
 	}
 }
 
@@ -182,7 +142,7 @@ func (f *fleet) check(b *testing.B) {
 	var found struct {
 		Problems []any `json:"problems"`
 	}
-	f.must(b, change{http.MethodGet, fmt.Sprintf("/api/plans/%d/fsck", f.plan), nil}, &found)
+	f.must(b, change{http.MethodGet, fmt.Sprintf("/api/plans/%d/fsck", f.plan), ""}, &found)
 	if len(found.Problems) > 0 {
 		b.Errorf("%s: the tree is broken: %v", f.name, found.Problems)
 	}
@@ -204,15 +164,7 @@ func (f *fleet) must(b *testing.B, what change, result any) {
 }
 
 func (f *fleet) send(ctx context.Context, url string, what change) (status int, answer []byte, err error) {
-	var body io.Reader
-	if what.body != nil {
-		text, err := json.Marshal(what.body)
-		if err != nil {
-			return 0, nil, err
-		}
-		body = bytes.NewReader(text)
-	}
-	req, err := http.NewRequestWithContext(ctx, what.method, url+what.path, body)
+	req, err := http.NewRequestWithContext(ctx, what.method, url+what.path, strings.NewReader(what.body))
 	if err != nil {
 		return 0, nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/test/testchild"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -23,7 +25,8 @@ const (
 func BenchmarkHTTP(b *testing.B) {
 	locks := testserver.Redis(b)
 	database := durableDatabase(b)
-	program := buildSampleApp(b)
+	program, err := testchild.BuildSampleApp(b.TempDir())
+	testerr.Must(b, err)
 	var fleets []*fleet
 	for _, rule := range []struct {
 		name    string

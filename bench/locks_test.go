@@ -28,10 +28,10 @@ const (
 )
 
 // lock locks one leaf, and the nodes above it where it knows any. One goroutine uses it.
-type lock interface {
+type lock struct {
 	// acquire takes the lock. If others hold it, it waits, or fails at once.
-	acquire(ctx context.Context, wait bool) error
-	release(ctx context.Context) error
+	acquire func(ctx context.Context, wait bool) error
+	release func(ctx context.Context) error
 }
 
 // contender is a kind of locks in Redis. open connects, as a process does, and returns the lock of
@@ -75,61 +75,40 @@ func newStore(b *testing.B, url string) pathlock.Store {
 var viaStore = contender{"pathlock.Store", func(b *testing.B) func(string, pathlock.Path) lock {
 	store := newStore(b, testserver.Redis(b))
 	return func(tree string, leaf pathlock.Path) lock {
-		return &storeLock{store: store, name: rand.Text(), request: pathlock.Acquisition{
-			Tree: treeOf(b, tree), Grant: "1", Claims: pathlock.Normalize(pathlock.X(leaf)), Lease: lease,
-		}}
+		name, count := rand.Text(), 0
+		req := pathlock.Acquisition{Tree: treeOf(b, tree), Grant: "1", Claims: pathlock.Normalize(pathlock.X(leaf)), Lease: lease}
+		return lock{func(ctx context.Context, wait bool) error {
+			count++
+			req.Owner, req.Wait = pathlock.Owner(fmt.Sprint(name, "-", count)), 0
+			if wait {
+				req.Wait = time.Minute
+			}
+			return testerr.Of(store.Acquire(ctx, req))
+		}, func(ctx context.Context) error { return store.Release(ctx, req.Tree, req.Owner, req.Grant) }}
 	}
 }}
-
-type storeLock struct {
-	store   pathlock.Store
-	name    string
-	count   int
-	request pathlock.Acquisition
-}
-
-func (l *storeLock) acquire(ctx context.Context, wait bool) error {
-	l.count++
-	l.request.Owner, l.request.Wait = pathlock.Owner(fmt.Sprint(l.name, "-", l.count)), 0
-	if wait {
-		l.request.Wait = time.Minute
-	}
-	_, err := l.store.Acquire(ctx, l.request)
-	return err
-}
-
-func (l *storeLock) release(ctx context.Context) error {
-	return l.store.Release(ctx, l.request.Tree, l.request.Owner, l.request.Grant)
-}
 
 // viaLocker is what programs use: scopes, folded names and renewal on top of the store.
 var viaLocker = contender{"pathlock.Locker", func(b *testing.B) func(string, pathlock.Path) lock {
 	locker := newLocker(newStore(b, testserver.Redis(b)))
-	return func(tree string, leaf pathlock.Path) lock {
-		return &lockerLock{locker: locker, request: pathlock.Request{Tree: treeOf(b, tree), Claims: []pathlock.Claim{pathlock.X(leaf)}}}
-	}
+	return func(tree string, leaf pathlock.Path) lock { return lockOf(locker, treeOf(b, tree), leaf) }
 }}
 
-func newLocker(store pathlock.Store, opts ...pathlock.Option) *pathlock.Locker {
-	return pathlock.New(store, append(opts, pathlock.WithLease(lease), pathlock.WithLogger(slog.New(slog.DiscardHandler)))...)
+func newLocker(store pathlock.Store) *pathlock.Locker {
+	return pathlock.New(store, pathlock.WithLease(lease), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
 }
 
-type lockerLock struct {
-	locker  *pathlock.Locker
-	request pathlock.Request
-	held    *pathlock.Lock
+func lockOf(locker *pathlock.Locker, tree pathlock.Tree, leaf pathlock.Path) lock {
+	var held *pathlock.Lock
+	return lock{func(ctx context.Context, wait bool) (err error) {
+		req := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(leaf)}, Wait: pathlock.NoWait}
+		if wait {
+			req.Wait = time.Minute
+		}
+		held, err = locker.Acquire(ctx, req)
+		return err
+	}, func(ctx context.Context) error { return held.Release(ctx) }}
 }
-
-func (l *lockerLock) acquire(ctx context.Context, wait bool) (err error) {
-	l.request.Wait = pathlock.NoWait
-	if wait {
-		l.request.Wait = time.Minute
-	}
-	l.held, err = l.locker.Acquire(ctx, l.request)
-	return err
-}
-
-func (l *lockerLock) release(ctx context.Context) error { return l.held.Release(ctx) }
 
 // viaRedislock is what most programs do: one key, the leaf's. Its waiters ask again and again.
 var viaRedislock = contender{"redislock", openRedislock(func(tree string, leaf pathlock.Path) []string { return []string{keyOf(tree, leaf)} })}
@@ -149,31 +128,23 @@ func openRedislock(keys func(tree string, leaf pathlock.Path) []string) func(b *
 	return func(b *testing.B) func(string, pathlock.Path) lock {
 		client := redislock.New(newRedis(b, testserver.Redis(b)))
 		return func(tree string, leaf pathlock.Path) lock {
-			return &redislockLock{client: client, keys: keys(tree, leaf)}
+			var held *redislock.Lock
+			keys := keys(tree, leaf)
+			return lock{func(ctx context.Context, wait bool) (err error) {
+				var options *redislock.Options
+				if wait {
+					options = &redislock.Options{RetryStrategy: redislock.LinearBackoff(pollPause)}
+				}
+				if len(keys) == 1 {
+					held, err = client.Obtain(ctx, keys[0], lease, options)
+				} else {
+					held, err = client.ObtainMulti(ctx, keys, lease, options)
+				}
+				return err
+			}, func(ctx context.Context) error { return held.Release(ctx) }}
 		}
 	}
 }
-
-type redislockLock struct {
-	client *redislock.Client
-	keys   []string
-	held   *redislock.Lock
-}
-
-func (l *redislockLock) acquire(ctx context.Context, wait bool) (err error) {
-	var options *redislock.Options
-	if wait {
-		options = &redislock.Options{RetryStrategy: redislock.LinearBackoff(pollPause)}
-	}
-	if len(l.keys) == 1 {
-		l.held, err = l.client.Obtain(ctx, l.keys[0], lease, options)
-	} else {
-		l.held, err = l.client.ObtainMulti(ctx, l.keys, lease, options)
-	}
-	return err
-}
-
-func (l *redislockLock) release(ctx context.Context) error { return l.held.Release(ctx) }
 
 // viaRueidislock has one key, as suits one server, and is woken by client-side caching. The option
 // for Redis 7.0.5 and newer is set, as its documentation recommends.
@@ -186,35 +157,31 @@ var viaRueidislock = contender{"rueidislock", func(b *testing.B) func(string, pa
 	testerr.Must(b, err)
 	b.Cleanup(locker.Close)
 	return func(tree string, leaf pathlock.Path) lock {
-		return &rueidisLock{locker: locker, key: keyOf(tree, leaf)}
+		var end context.CancelFunc
+		return lock{func(ctx context.Context, wait bool) (err error) {
+			if !wait {
+				_, end, err = locker.TryWithContext(ctx, keyOf(tree, leaf))
+				return err
+			}
+			end, err = patiently(ctx, locker, keyOf(tree, leaf))
+			return err
+		}, func(context.Context) error { end(); return nil }}
 	}
 }}
 
-type rueidisLock struct {
-	locker rueidislock.Locker
-	key    string
-	end    context.CancelFunc
-}
-
-// acquire asks again after a second without an answer: v1.0.79 rarely forgets a waiter whose
+// patiently asks again after a second without an answer: v1.0.79 rarely forgets a waiter whose
 // process runs on several CPUs.
-func (l *rueidisLock) acquire(ctx context.Context, wait bool) (err error) {
-	if !wait {
-		_, l.end, err = l.locker.TryWithContext(ctx, l.key)
-		return err
-	}
+func patiently(ctx context.Context, locker rueidislock.Locker, key string) (end context.CancelFunc, err error) {
 	for ctx.Err() == nil {
 		attempt, giveUp := context.WithCancel(ctx) // the lock lives no longer than this
 		impatient := time.AfterFunc(time.Second, giveUp)
-		_, l.end, err = l.locker.WithContext(attempt, l.key)
+		_, end, err = locker.WithContext(attempt, key)
 		if impatient.Stop() {
-			return err
+			return end, err
 		}
 		if err == nil {
-			l.end() // granted at the very end of the attempt
+			end() // granted at the very end of the attempt
 		}
 	}
-	return ctx.Err()
+	return nil, ctx.Err()
 }
-
-func (l *rueidisLock) release(context.Context) error { l.end(); return nil }

@@ -3,6 +3,7 @@ package bench
 import (
 	"crypto/rand"
 	"fmt"
+	mathrand "math/rand/v2"
 	"testing"
 	"time"
 
@@ -29,41 +30,35 @@ func BenchmarkWakeUp(b *testing.B) {
 	for _, c := range []contender{viaRueidislock, viaRedislock, viaStore, viaLocker} {
 		b.Run("lock="+c.name, func(b *testing.B) {
 			tree, leaf := rand.Text(), leafAt(3, "case")
-			holder, waiter := c.open(b)(tree, leaf), c.open(b)(tree, leaf)
-			var total time.Duration
-			for b.Loop() {
-				total += handOver(b, holder, waiter)
-			}
-			b.ReportMetric(float64(total.Nanoseconds())/float64(b.N), "ns/grant")
-			b.ReportMetric(0, "ns/op") // it is the pause before the release, for the most part
+			reportHandOvers(b, c.open(b)(tree, leaf), c.open(b)(tree, leaf), func() time.Duration {
+				// It is in no step with the questions of one that polls.
+				return 20*time.Millisecond + time.Duration(mathrand.Int64N(int64(pollPause)))
+			})
 		})
 	}
 }
 
-// handOver has one lock wait for the other, and returns the time from release to grant.
-func handOver(b *testing.B, holder, waiter lock) time.Duration {
+// reportHandOvers has one lock wait for the other, again and again, and reports the time from
+// release to grant. No kind of lock tells that its waiter has begun to wait: there is a pause.
+func reportHandOvers(b *testing.B, holder, waiter lock, pause func() time.Duration) {
 	b.Helper()
-	testerr.Must(b, holder.acquire(b.Context(), false))
-	type grant struct {
-		at  time.Time
-		err error
+	var total time.Duration
+	for b.Loop() {
+		testerr.Must(b, holder.acquire(b.Context(), false))
+		granted := make(chan time.Time, 1)
+		go func() {
+			testerr.None(b, waiter.acquire(b.Context(), true))
+			granted <- time.Now()
+		}()
+		time.Sleep(pause())
+		start := time.Now()
+		testerr.Must(b, holder.release(b.Context()))
+		total += (<-granted).Sub(start)
+		if b.Failed() {
+			b.FailNow()
+		}
+		testerr.Must(b, waiter.release(b.Context()))
 	}
-	granted := make(chan grant, 1)
-	go func() {
-		err := waiter.acquire(b.Context(), true)
-		granted <- grant{time.Now(), err}
-	}()
-	// No kind of lock tells that its waiter has begun to wait. The pause is in no step with the
-	// questions of one that polls.
-	pause := make([]byte, 1)
-	_, _ = rand.Read(pause)
-	time.Sleep(20*time.Millisecond + time.Duration(pause[0])*pollPause/256)
-	start := time.Now()
-	testerr.Must(b, holder.release(b.Context()))
-	g := <-granted
-	if g.err != nil {
-		b.Fatal(g.err)
-	}
-	testerr.Must(b, waiter.release(b.Context()))
-	return g.at.Sub(start)
+	b.ReportMetric(float64(total.Nanoseconds())/float64(b.N), "ns/grant")
+	b.ReportMetric(0, "ns/op") // it is the pause before the release, for the most part
 }

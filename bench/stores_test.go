@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -58,13 +57,7 @@ func storeURLs(b *testing.B) (names []string, urls map[string]string) {
 func openAny(b *testing.B, rawURL string) pathlock.Store {
 	b.Helper()
 	store, err := anystore.Open(b.Context(), rawURL, redisstore.Kind, sqlopen.Kind, zkstore.Kind, etcdstore.Kind)
-	if err != nil {
-		shown, _, _ := strings.Cut(rawURL, "?")
-		if u, parsed := url.Parse(shown); parsed == nil {
-			shown = u.Redacted()
-		}
-		b.Fatalf("%s: %v", shown, err)
-	}
+	testerr.Must(b, err)
 	b.Cleanup(func() { _ = store.Close(context.WithoutCancel(b.Context())) })
 	return store
 }
@@ -76,10 +69,14 @@ func BenchmarkStores(b *testing.B) {
 		name string
 		run  func(b *testing.B, here, there pathlock.Store)
 	}{
-		{"alone", func(b *testing.B, here, _ pathlock.Store) { takeTurns(b, here, 1) }},
-		{"100-hold", func(b *testing.B, here, there pathlock.Store) { takeTurnsAmong(b, here, there, 100) }},
-		{"8-goroutines", func(b *testing.B, here, _ pathlock.Store) { takeTurns(b, here, 8) }},
-		{"wake-up", wakeAcross},
+		{"alone", func(b *testing.B, here, there pathlock.Store) { takeTurns(b, here, there, 0, 1) }},
+		{"100-hold", func(b *testing.B, here, there pathlock.Store) { takeTurns(b, here, there, 100, 1) }},
+		{"8-goroutines", func(b *testing.B, here, there pathlock.Store) { takeTurns(b, here, there, 0, 8) }},
+		{"wake-up", func(b *testing.B, here, there pathlock.Store) {
+			tree, leaf := treeOf(b, rand.Text()), leafAt(3, "case")
+			// A store that polls asks more and more rarely.
+			reportHandOvers(b, lockOf(newLocker(here), tree, leaf), lockOf(newLocker(there), tree, leaf), func() time.Duration { return 200 * time.Millisecond })
+		}},
 	} {
 		for _, name := range names {
 			b.Run("work="+work.name+"/store="+name, func(b *testing.B) {
@@ -94,47 +91,35 @@ func BenchmarkStores(b *testing.B) {
 	}
 }
 
-// takeTurns has goroutines acquire and release a leaf each, in one tree. The result is per
-// acquisition.
-func takeTurns(b *testing.B, store pathlock.Store, goroutines int) {
-	takeTurnsIn(b, store, rand.Text(), goroutines)
-}
-
-func takeTurnsAmong(b *testing.B, here, there pathlock.Store, held int) {
-	tree, other := rand.Text(), newLocker(there)
-	var locks []*pathlock.Lock
+// takeTurns has goroutines acquire and release a leaf each, in one tree in which another process
+// holds so many others. The result is per acquisition.
+func takeTurns(b *testing.B, here, there pathlock.Store, held, goroutines int) {
+	tree := treeOf(b, rand.Text())
+	locker, other := newLocker(here), newLocker(there)
 	for i := range held {
-		l, err := other.Acquire(b.Context(), pathlock.Request{Tree: treeOf(b, tree), Claims: []pathlock.Claim{pathlock.X(leafAt(3, fmt.Sprint("other-", i)))}})
-		testerr.Must(b, err)
-		locks = append(locks, l)
+		l := lockOf(other, tree, leafAt(3, fmt.Sprint("other-", i)))
+		testerr.Must(b, l.acquire(b.Context(), false))
+		b.Cleanup(func() { _ = l.release(context.Background()) })
 	}
-	takeTurnsIn(b, here, tree, 1)
-	for _, l := range locks {
-		l.ReleaseInBackground(b.Context())
+	locks := make([]lock, goroutines)
+	for g := range locks {
+		locks[g] = lockOf(locker, tree, leafAt(3, fmt.Sprint("case-", g)))
 	}
-	testerr.Must(b, other.Shutdown(b.Context()))
-}
-
-func takeTurnsIn(b *testing.B, store pathlock.Store, tree string, goroutines int) {
-	locker := newLocker(store)
-	turn := func(g int) error {
-		l, err := locker.Acquire(b.Context(), pathlock.Request{Tree: treeOf(b, tree), Claims: []pathlock.Claim{pathlock.X(leafAt(3, fmt.Sprint("case-", g)))}})
-		if err != nil {
+	turn := func(l lock) error {
+		if err := l.acquire(b.Context(), false); err != nil {
 			return err
 		}
-		return l.Release(b.Context())
+		return l.release(b.Context())
 	}
-	if err := turn(0); err != nil { // connects, and makes what stays
-		b.Fatal(err)
-	}
+	testerr.Must(b, turn(locks[0])) // connects, and makes what stays
 	const each = 10
 	for b.Loop() {
 		errs := make([]error, goroutines)
 		var all sync.WaitGroup
-		for g := range goroutines {
+		for g, l := range locks {
 			all.Go(func() {
 				for i := 0; i < each && errs[g] == nil; i++ {
-					errs[g] = turn(g)
+					errs[g] = turn(l)
 				}
 			})
 		}
@@ -142,44 +127,5 @@ func takeTurnsIn(b *testing.B, store pathlock.Store, tree string, goroutines int
 		testerr.Must(b, errors.Join(errs...))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*each*goroutines), "ns/lock")
-	b.ReportMetric(0, "ns/op")
-}
-
-// waitingObserver tells when a request has begun to wait.
-type waitingObserver struct {
-	pathlock.NopObserver
-	waiting chan<- struct{}
-}
-
-func (o waitingObserver) Waiting(context.Context, pathlock.Event) { o.waiting <- struct{}{} }
-
-// wakeAcross measures the time from a release to the grant of a waiter in another process.
-func wakeAcross(b *testing.B, here, there pathlock.Store) {
-	request := pathlock.Request{Tree: treeOf(b, rand.Text()), Claims: []pathlock.Claim{pathlock.X(leafAt(3, "case"))}, Wait: time.Minute}
-	waiting := make(chan struct{}, 1)
-	holder, waiter := newLocker(here), newLocker(there, pathlock.WithObserver(waitingObserver{waiting: waiting}))
-	var total time.Duration
-	for b.Loop() {
-		held, err := holder.Acquire(b.Context(), request)
-		testerr.Must(b, err)
-		granted := make(chan time.Time, 1)
-		go func() {
-			defer close(granted)
-			l, err := waiter.Acquire(b.Context(), request)
-			if err != nil {
-				b.Error(err)
-				return
-			}
-			granted <- time.Now()
-			testerr.None(b, l.Release(b.Context()))
-		}()
-		<-waiting
-		time.Sleep(150 * time.Millisecond) // a store that polls asks more and more rarely
-		start := time.Now()
-		testerr.Must(b, held.Release(b.Context()))
-		total += (<-granted).Sub(start)
-		<-granted
-	}
-	b.ReportMetric(float64(total.Nanoseconds())/float64(b.N), "ns/grant")
 	b.ReportMetric(0, "ns/op")
 }

@@ -2,6 +2,7 @@ package fsck_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gorm.io/driver/mysql"
@@ -24,74 +25,66 @@ type Directory struct {
 	Path     string `pathlock:"path" gorm:"size:700;index:path,priority:2"`
 }
 
-// openDrive opens a database with a drive of two directories, whose paths were swapped by raw SQL.
-func openDrive(ctx context.Context, locker *pathlock.Locker) (*gorm.DB, func(), error) {
-	dsn, drop, err := testserver.ScratchMySQL(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	db, err := gorm.Open(mysql.Open(dsn), &gorm.Config{Logger: logger.Discard})
-	if err != nil {
-		return nil, drop, err
-	}
-	if err := db.Use(gormplugin.New(locker, gormplugin.Model(&Directory{}))); err != nil {
-		return nil, drop, err
-	}
-	if err := gormplugin.AutoMigrate(db); err != nil {
-		return nil, drop, err
-	}
-	if err := db.Create([]*Directory{{DriveID: "home", Name: "photos"}, {DriveID: "home", Name: "videos"}}).Error; err != nil {
-		return nil, drop, err
-	}
-	swap := `UPDATE directories SET path = CASE name WHEN 'photos' THEN '/videos' ELSE '/photos' END`
-	return db, func() {
-		if pool, err := db.DB(); err == nil {
-			_ = pool.Close()
+// withDrive runs an example on a database with a drive of two directories, whose paths were swapped
+// by raw SQL, and prints its error.
+func withDrive(run func(ctx context.Context, db *gorm.DB, locker *pathlock.Locker) error) {
+	ctx, locker := context.Background(), pathlock.New(memstore.New())
+	if err := func() error {
+		dsn, drop, err := testserver.ScratchMySQL(ctx)
+		if err != nil {
+			return err
 		}
-		drop()
-	}, gormplugin.AllowRawWrites(db).Exec(swap).Error
+		defer drop()
+		db, err := gorm.Open(mysql.Open(dsn), &gorm.Config{Logger: logger.Discard})
+		if err != nil {
+			return err
+		}
+		if pool, err := db.DB(); err == nil {
+			defer func() { _ = pool.Close() }()
+		}
+		if err := errors.Join(db.Use(gormplugin.New(locker, gormplugin.Model(&Directory{}))), gormplugin.AutoMigrate(db)); err != nil {
+			return err
+		}
+		if err := db.Create([]*Directory{{DriveID: "home", Name: "photos"}, {DriveID: "home", Name: "videos"}}).Error; err != nil {
+			return err
+		}
+		swap := `UPDATE directories SET path = CASE name WHEN 'photos' THEN '/videos' ELSE '/photos' END`
+		if err := gormplugin.AllowRawWrites(db).Exec(swap).Error; err != nil {
+			return err
+		}
+		return run(ctx, db, locker)
+	}(); err != nil {
+		fmt.Println(err)
+	}
 }
 
 // The tags of a model that is registered with the plugin name the columns.
 func ExampleNew() {
-	ctx := context.Background()
-	locker := pathlock.New(memstore.New())
-	db, drop, err := openDrive(ctx, locker)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer drop()
-
-	table, err := gormplugin.Describe(db, &Directory{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	pool, err := db.DB()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	checker, err := fsck.New(ctx, pool, fsck.Dialect(db.Name()), table)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(table.Table, table.Tree, table.Parent, table.Name, table.Path)
-	outcome, err := checker.Repair(ctx, fsck.RepairOptions{
-		Apply:  true,
-		Locker: locker,
-		Changed: func(c fsck.Change) error {
-			fmt.Printf("row %v: %s %v -> %v\n", c.ID, c.Column, c.Old, c.New)
-			return nil
-		},
+	withDrive(func(ctx context.Context, db *gorm.DB, locker *pathlock.Locker) error {
+		table, err := gormplugin.Describe(db, &Directory{})
+		if err != nil {
+			return err
+		}
+		pool, err := db.DB()
+		if err != nil {
+			return err
+		}
+		checker, err := fsck.New(ctx, pool, fsck.Dialect(db.Name()), table)
+		if err != nil {
+			return err
+		}
+		fmt.Println(table.Table, table.Tree, table.Parent, table.Name, table.Path)
+		outcome, err := checker.Repair(ctx, fsck.RepairOptions{
+			Apply:  true,
+			Locker: locker,
+			Changed: func(c fsck.Change) error {
+				fmt.Printf("row %v: %s %v -> %v\n", c.ID, c.Column, c.Old, c.New)
+				return nil
+			},
+		})
+		fmt.Println(outcome.After.Total(), "problems left")
+		return err
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(outcome.After.Total(), "problems left")
 	// Output:
 	// directories drive_id parent_id name path
 	// row 1: path /videos -> /photos

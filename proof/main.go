@@ -18,7 +18,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -159,8 +158,7 @@ func (r results) add(line string) {
 		return
 	}
 	fmt.Print(line)
-	for name, text := range numbers {
-		n, _ := strconv.Atoi(text)
+	for name, n := range numbers {
 		r[test+" "+name] += n
 	}
 }

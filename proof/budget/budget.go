@@ -2,6 +2,7 @@
 package budget
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // The environment variables by which make prove tells a check what to do.
@@ -39,21 +42,18 @@ func Seed() uint64 {
 // Report prints what a check has done: names and numbers in turn.
 func Report(t testing.TB, numbers ...any) {
 	t.Helper()
-	line := mark + t.Name()
+	named := make(map[string]any)
 	for i := 0; i < len(numbers); i += 2 {
-		line += fmt.Sprintf("\t%v=%v", numbers[i], numbers[i+1])
+		named[fmt.Sprint(numbers[i])] = numbers[i+1]
 	}
-	fmt.Println(line)
+	text, err := json.Marshal(named)
+	testerr.Must(t, err)
+	fmt.Printf("%s%s %s\n", mark, t.Name(), text)
 }
 
 // Parse reads a line of [Report]'s.
-func Parse(line string) (test string, numbers map[string]string, ok bool) {
-	_, rest, ok := strings.Cut(strings.TrimSpace(line), mark)
-	fields := strings.Split(rest, "\t")
-	numbers = make(map[string]string)
-	for _, f := range fields[1:] {
-		name, value, _ := strings.Cut(f, "=")
-		numbers[name] = value
-	}
-	return fields[0], numbers, ok
+func Parse(line string) (test string, numbers map[string]int, ok bool) {
+	_, rest, ok := strings.Cut(line, mark)
+	test, text, _ := strings.Cut(rest, " ")
+	return test, numbers, ok && json.Unmarshal([]byte(text), &numbers) == nil
 }

@@ -38,7 +38,7 @@ type answer struct {
 func (c *client) send(ctx context.Context, w input, key string, to []int) answer {
 	method, path, body := c.route(w)
 	for _, n := range to {
-		req, err := http.NewRequestWithContext(ctx, method, "http://"+c.instances[n].addr+path, strings.NewReader(body))
+		req, err := http.NewRequestWithContext(ctx, method, "http://"+c.instances[n].Addr+path, strings.NewReader(body))
 		if err != nil {
 			panic(err)
 		}

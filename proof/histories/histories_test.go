@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/test/testchild"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/proof/budget"
 )
@@ -16,7 +17,7 @@ var program string
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "histories")
 	if err == nil {
-		program, err = build(dir)
+		program, err = testchild.BuildSampleApp(dir)
 	}
 	code := 1
 	if err != nil {

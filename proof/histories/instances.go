@@ -5,9 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"net/url"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,15 +70,14 @@ func open(t *testing.T, url string) *sql.DB {
 
 // instance is a process of the sample app, and what is between it and its servers.
 type instance struct {
-	*testchild.Program
-	addr    string
+	*testchild.SampleApp
 	proxies []*testnet.Proxy
 }
 
 // start starts an instance.
 func (b backend) start(t *testing.T, flags ...string) *instance {
 	t.Helper()
-	i := &instance{addr: testnet.FreeAddr(t)}
+	i := &instance{}
 	urls := [2]string{b.db, b.locks}
 	for n, server := range [2]string{b.dbAddr, b.lock} {
 		if server == "" {
@@ -90,37 +87,15 @@ func (b backend) start(t *testing.T, flags ...string) *instance {
 		urls[n] = strings.Replace(urls[n], server, proxy.Addr(), 1)
 		i.proxies = append(i.proxies, proxy)
 	}
-	command := []string{b.program, "serve", "--addr", i.addr, "--db", urls[0], "--locks", urls[1], "--namespace", b.namespace}
-	i.Program = testchild.NewProgram(t, t.TempDir(), append(append(command, "--wait=1s", "--lease="+lease.String(), "--db-connections=8"), flags...)...)
-	i.Start()
-	i.await(t)
+	i.SampleApp = testchild.NewSampleApp(t, b.program, append([]string{
+		"--db", urls[0], "--locks", urls[1], "--namespace", b.namespace, "--wait=1s", "--lease=" + lease.String(), "--db-connections=8",
+	}, flags...)...)
+	i.Serve()
 	return i
-}
-
-// await waits until the instance serves.
-func (i *instance) await(t *testing.T) {
-	t.Helper()
-	testserver.Await(t, "an instance serves", func() bool {
-		r, err := http.Get("http://" + i.addr + "/healthz") //nolint:noctx // ends with the instance
-		if err == nil {
-			_ = r.Body.Close()
-		}
-		return err == nil
-	})
 }
 
 // lease is how long the locks of a killed instance stay.
 const lease = time.Second
-
-// build builds the sample app.
-func build(dir string) (program string, err error) {
-	program = filepath.Join(dir, "sample-app")
-	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", program, "github.com/pathlock-go/pathlock/sample-app").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("[build failed] %w: %s", err, out)
-	}
-	return program, err
-}
 
 // fail has something go wrong with the instance, and reports whether it has: there is no network to
 // fail between it and a file.
@@ -135,8 +110,7 @@ func (i *instance) fail(t *testing.T, r *rand.Rand) bool {
 		i.heal()
 		i.Kill()
 		after(200 * time.Millisecond)
-		i.Start()
-		i.await(t)
+		i.Serve()
 		return true
 	}
 	switch p := i.proxies[r.IntN(len(i.proxies))]; what {

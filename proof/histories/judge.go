@@ -97,7 +97,7 @@ func written(history []porcupine.Operation) string {
 		if !out.unknown {
 			to = time.Duration(op.Return).Round(time.Microsecond * 10).String()
 		}
-		fmt.Fprintf(&text, "  %v to %s, client %d: %v: %v", from, to, op.ClientId, in, out)
+		fmt.Fprintf(&text, "  %v to %s, client %d: %+v: %v", from, to, op.ClientId, in, out)
 		if op.Metadata != nil {
 			fmt.Fprintf(&text, "   [%v]", op.Metadata)
 		}

@@ -18,26 +18,6 @@ type input struct {
 	reused bool
 }
 
-func (in input) String() string {
-	text := in.do
-	if in.node != (id{}) {
-		text += fmt.Sprint(" ", in.node)
-	}
-	if in.to != 0 {
-		text += fmt.Sprint(" to below ", in.to)
-	}
-	if in.name != "" {
-		text += fmt.Sprintf(" as %q", in.name)
-	}
-	if in.item != 0 {
-		text += fmt.Sprintf(" item %d", in.item)
-	}
-	if in.reused {
-		text += " with another's key"
-	}
-	return text
-}
-
 // reads reports whether a request changes nothing.
 func (in input) reads() bool {
 	return slices.Contains([]string{"tree", "suite", "cases", "bin", "table"}, in.do)
@@ -59,17 +39,7 @@ func (out output) String() string {
 	case out.refused != "":
 		return out.refused
 	}
-	text := "done"
-	for _, r := range out.rows {
-		text += " " + r.String()
-	}
-	for _, e := range out.items {
-		text += fmt.Sprintf(" %d:%+v", e.number, e)
-	}
-	if out.gone != [2]int{} {
-		text += fmt.Sprintf(", and %d cases and %d suites in the bin", out.gone[0], out.gone[1])
-	}
-	return text
+	return fmt.Sprintf("done, %v, bin %+v %v", out.rows, out.items, out.gone)
 }
 
 // row is a node as an answer shows it.

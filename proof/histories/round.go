@@ -129,7 +129,7 @@ func (b backend) round(t *testing.T, seed uint64) (done []*plan, faults int) {
 // newPlan makes a plan.
 func newPlan(t *testing.T, at *instance, name string) *plan {
 	t.Helper()
-	resp, err := http.Post("http://"+at.addr+"/api/projects/histories/plans", "application/json", strings.NewReader(fmt.Sprintf(`{"name":%q}`, name))) //nolint:noctx // answered soon
+	resp, err := http.Post("http://"+at.Addr+"/api/projects/histories/plans", "application/json", strings.NewReader(fmt.Sprintf(`{"name":%q}`, name))) //nolint:noctx // answered soon
 	testerr.Must(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	var made struct {

@@ -1,11 +1,13 @@
 package histories
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -87,38 +89,32 @@ func (c *client) act(ctx context.Context) {
 	c.do(ctx, w)
 }
 
+// routes are how requests are sent: suites, and cases where these differ.
+var routes = map[string]string{
+	"create suite": `POST /api/plans/PLAN/suites {"parent_id":TO,"name":"NAME"}`,
+	"create case":  `POST /api/suites/TO/cases {"name":"NAME"}`,
+	"rename":       `PATCH /api/NODE {"name":"NAME"}`,
+	"move suite":   `POST /api/NODE/move {"parent_id":TO}`,
+	"move case":    `POST /api/NODE/move {"suite_id":TO}`,
+	"copy suite":   `POST /api/NODE/copy {"parent_id":TO,"name":"NAME"}`,
+	"delete":       `DELETE /api/NODE`,
+	"restore":      `POST /api/recycle-bin/ITEM/restore`,
+	"suite":        `GET /api/NODE`,
+	"cases":        `GET /api/NODE/cases`,
+	"bin":          `GET /api/plans/PLAN/recycle-bin`,
+	"tree":         `GET /api/plans/PLAN/tree`,
+}
+
 // route returns how a request is sent.
 func (c *client) route(w input) (method, path, body string) {
-	kind, parent := "suites", "parent_id"
+	kind := "suite"
 	if w.node.leaf {
-		kind, parent = "cases", "suite_id"
+		kind = "case"
 	}
-	node := fmt.Sprintf("/api/%s/%d", kind, w.node.number)
-	switch w.do {
-	case "create":
-		if w.node.leaf {
-			return http.MethodPost, fmt.Sprintf("/api/suites/%d/cases", w.to), fmt.Sprintf(`{"name":%q}`, w.name)
-		}
-		return http.MethodPost, fmt.Sprintf("/api/plans/%d/suites", c.plan.number), fmt.Sprintf(`{"parent_id":%d,"name":%q}`, w.to, w.name)
-	case "rename":
-		return http.MethodPatch, node, fmt.Sprintf(`{"name":%q}`, w.name)
-	case "move":
-		return http.MethodPost, node + "/move", fmt.Sprintf(`{%q:%d}`, parent, w.to)
-	case "copy":
-		return http.MethodPost, node + "/copy", fmt.Sprintf(`{%q:%d,"name":%q}`, parent, w.to, w.name)
-	case "delete":
-		return http.MethodDelete, node, ""
-	case "restore":
-		return http.MethodPost, fmt.Sprintf("/api/recycle-bin/%d/restore", w.item), ""
-	case "suite":
-		return http.MethodGet, node, ""
-	case "cases":
-		return http.MethodGet, node + "/cases", ""
-	case "bin":
-		return http.MethodGet, fmt.Sprintf("/api/plans/%d/recycle-bin", c.plan.number), ""
-	default:
-		return http.MethodGet, fmt.Sprintf("/api/plans/%d/tree", c.plan.number), ""
-	}
+	words := strings.Fields(cmp.Or(routes[w.do], routes[w.do+" "+kind]))
+	node := fmt.Sprintf("%ss/%d", kind, w.node.number)
+	fill := strings.NewReplacer("PLAN", fmt.Sprint(c.plan.number), "NODE", node, "ITEM", fmt.Sprint(w.item), "TO", fmt.Sprint(w.to), "NAME", w.name)
+	return words[0], fill.Replace(words[1]), fill.Replace(strings.Join(words[2:], ""))
 }
 
 // learn remembers what there is to make requests of.

@@ -46,7 +46,7 @@ func (s *Server) set(key string, create bool) *sortedSet {
 	v := s.find(key)
 	switch {
 	case v == nil:
-		v = &value{set: &sortedSet{scores: make(map[string]float64)}}
+		v = &value{set: new(sortedSet)}
 		if create {
 			s.keys[key] = v
 		}
@@ -136,8 +136,8 @@ var commands = map[string]command{
 		return all
 	}},
 	"HEXISTS": {3, func(s *Server, a []string) any {
-		_, there := s.hash(a[0], false)[a[1]]
-		return count([]bool{there}, func(b bool) bool { return b })
+		hash := s.hash(a[0], false)
+		return count(a[1:], func(name string) bool { return field(hash, name) != nil })
 	}},
 	"HSET": {4, func(s *Server, a []string) any {
 		hash := s.hash(a[0], true)
@@ -149,11 +149,11 @@ var commands = map[string]command{
 	}},
 	"HDEL": {3, func(s *Server, a []string) any {
 		hash := s.hash(a[0], false)
-		before := len(hash)
-		for _, name := range a[1:] {
+		return count(a[1:], func(name string) bool {
+			there := field(hash, name) != nil
 			delete(hash, name)
-		}
-		return int64(before - len(hash))
+			return there
+		})
 	}},
 
 	"ZADD": {4, func(s *Server, a []string) (added any) {
@@ -164,15 +164,13 @@ var commands = map[string]command{
 		return n
 	}},
 	"ZREM": {3, func(s *Server, a []string) any {
-		set, n := s.set(a[0], false), int64(0)
-		for _, name := range a[1:] {
-			n += set.remove(name)
-		}
-		return n
+		set := s.set(a[0], false)
+		return count(a[1:], func(name string) bool { return set.remove(name) > 0 })
 	}},
 	"ZSCORE": {3, func(s *Server, a []string) any {
-		if score, there := s.set(a[0], false).scores[a[1]]; there {
-			return scoreText(score)
+		set := s.set(a[0], false)
+		if i := set.find(a[1]); i >= 0 {
+			return scoreText(set.members[i].score)
 		}
 		return nil
 	}},

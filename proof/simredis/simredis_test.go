@@ -1,9 +1,9 @@
 package simredis
 
 import (
+	_ "embed"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,39 +15,11 @@ import (
 	"github.com/pathlock-go/pathlock/proof/budget"
 )
 
-// words are commands with what may stand in them: a key, a field, a number, or one of a choice. One
-// that ends in "…" may come again.
-var words = strings.Split(`EXISTS KEY…
-DEL KEY
-GET KEY
-SET KEY FIELD
-SET KEY NUMBER PX 100000 GET
-SET KEY FIELD PXAT FUTURE
-SET KEY FIELD NX PX 100000
-PEXPIRE KEY 100000 NX
-PEXPIREAT KEY FUTURE GT
-PEXPIREAT KEY FUTURE
-PEXPIREAT KEY 1
-HGET KEY FIELD
-HMGET KEY FIELD…
-HEXISTS KEY FIELD
-HSET KEY FIELD NUMBER
-HDEL KEY FIELD…
-ZADD KEY NUMBER FIELD
-ZADD KEY 0 FIELD
-ZREM KEY FIELD…
-ZSCORE KEY FIELD
-ZCOUNT KEY -inf NUMBER
-ZRANGE KEY 0 RANK WITHSCORES
-ZREVRANGE KEY RANK RANK
-ZRANGEBYSCORE KEY -inf NUMBER`, "\n")
-
-// byName are commands on sets all of whose scores are equal.
-var byName = strings.Split(`ZADD LEX 0 FIELD
-ZREM LEX FIELD
-ZRANGEBYLEX LEX [FIELD (FIELD
-ZRANGEBYLEX LEX [FIELD (FIELD LIMIT 0 1
-ZLEXCOUNT LEX [FIELD (FIELD`, "\n")
+// commandLines are commands with what may stand in them: a key, LEX for a set all of whose scores
+// are equal, a field, a number, or one of a choice. A word that ends in "…" may come again.
+//
+//go:embed testdata/commands.txt
+var commandLines string
 
 // TestSimredis_isRedis: the same random commands, by themselves and in a script, get the same
 // answers from the small Redis and from a real one.
@@ -59,7 +31,7 @@ func TestSimredis_isRedis(t *testing.T) {
 	t.Cleanup(func() { _ = client.Close() })
 	began, seed, commands := time.Now(), budget.Seed(), 0
 	random := rand.New(rand.NewPCG(seed, 0))
-	small := New()
+	small, words := New(), strings.Split(strings.TrimSpace(commandLines), "\n")
 	for ; time.Since(began) < budget.Time(); commands++ {
 		if commands%200 == 0 {
 			for _, key := range []string{"k1", "k2", "k3", "lex"} {
@@ -67,8 +39,7 @@ func TestSimredis_isRedis(t *testing.T) {
 			}
 			small.Restore(nil)
 		}
-		line := slices.Concat(words, byName)[random.IntN(len(words)+len(byName))]
-		args := fill(random, line)
+		args := fill(random, words[random.IntN(len(words))])
 		switch random.IntN(3) {
 		case 0:
 			args = append([]string{"EVAL", "local a = redis.call(unpack(ARGV)) return { type(a), a }", "0"}, args...)

@@ -20,7 +20,7 @@ type value struct {
 func (v *value) clone() *value {
 	c := &value{text: v.text, hash: maps.Clone(v.hash), expires: v.expires}
 	if v.set != nil {
-		c.set = &sortedSet{scores: maps.Clone(v.set.scores), members: slices.Clone(v.set.members)}
+		c.set = &sortedSet{slices.Clone(v.set.members)}
 	}
 	return c
 }
@@ -31,40 +31,36 @@ func (v *value) isEmpty() bool {
 	return v.hash != nil && len(v.hash) == 0 || v.set != nil && len(v.set.members) == 0
 }
 
-// sortedSet has members in the order of their scores, and of their names where these are equal.
-type sortedSet struct {
-	scores  map[string]float64
-	members []member
-}
+// sortedSet has members in the order of their scores, and of their names where these are equal. It
+// is small.
+type sortedSet struct{ members []member }
 
 type member struct {
 	score float64
 	name  string
 }
 
-func byScore(a, b member) int {
-	return cmp.Or(cmp.Compare(a.score, b.score), strings.Compare(a.name, b.name))
+// find returns the place of a member, -1 if it is not there.
+func (s *sortedSet) find(name string) int {
+	return slices.IndexFunc(s.members, func(m member) bool { return m.name == name })
 }
 
 func (s *sortedSet) add(score float64, name string) (added int64) {
-	if s.remove(name) == 0 {
-		added = 1
-	}
+	added = 1 - s.remove(name)
 	m := member{score, name}
-	i, _ := slices.BinarySearchFunc(s.members, m, byScore)
+	i, _ := slices.BinarySearchFunc(s.members, m, func(a, b member) int {
+		return cmp.Or(cmp.Compare(a.score, b.score), strings.Compare(a.name, b.name))
+	})
 	s.members = slices.Insert(s.members, i, m)
-	s.scores[name] = score
 	return added
 }
 
 func (s *sortedSet) remove(name string) (removed int64) {
-	score, ok := s.scores[name]
-	if !ok {
+	i := s.find(name)
+	if i < 0 {
 		return 0
 	}
-	i, _ := slices.BinarySearchFunc(s.members, member{score, name}, byScore)
 	s.members = slices.Delete(s.members, i, i+1)
-	delete(s.scores, name)
 	return 1
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/proof/modes"
 )
 
 // hold is what somebody believes to hold: from the moment that its fence names on, until its
@@ -49,47 +50,9 @@ type grantee struct {
 	fence uint64
 }
 
-// conflict says whether two holds exclude each other. X on a node excludes all below it, since
-// whoever is below has an intention on the node.
+// conflict says whether two holds exclude each other.
 func (h *hold) conflict(other *hold) bool {
-	if h.scope == other.scope || h.tree != other.tree {
-		return false
-	}
-	if h.gate || other.gate {
-		return true
-	}
-	for _, a := range h.claims {
-		for _, b := range other.claims {
-			am, bm := a.Mode, b.Mode
-			switch {
-			case a.Path == b.Path:
-			case a.Path.Contains(b.Path):
-				bm = weak(bm)
-			case b.Path.Contains(a.Path):
-				am = weak(am)
-			default:
-				continue
-			}
-			if !together[[2]pathlock.Mode{min(am, bm), max(am, bm)}] {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// weak is the intention that a mode implies above it.
-func weak(m pathlock.Mode) pathlock.Mode {
-	if m == pathlock.ModeIS || m == pathlock.ModeS {
-		return pathlock.ModeIS
-	}
-	return pathlock.ModeIX
-}
-
-// together has the modes that two may have at once: Gray et al., 1976, table 1.
-var together = map[[2]pathlock.Mode]bool{
-	{pathlock.ModeIS, pathlock.ModeIS}: true, {pathlock.ModeIS, pathlock.ModeIX}: true, {pathlock.ModeIS, pathlock.ModeS}: true,
-	{pathlock.ModeIS, pathlock.ModeSIX}: true, {pathlock.ModeIX, pathlock.ModeIX}: true, {pathlock.ModeS, pathlock.ModeS}: true,
+	return h.scope != other.scope && h.tree == other.tree && (h.gate || other.gate || modes.Exclude(h.claims, other.claims))
 }
 
 // latest returns the greatest fence that anybody has been told of in a tree.

@@ -126,11 +126,7 @@ func (t *table) step(some []key, requests int, may uint32, known *seen) (found [
 func walk(random *rand.Rand, steps int) error {
 	t, s := newTable(), state(nil)
 	for range steps {
-		possible := s.commands(manyOwners, many, everything)
-		c := possible[random.IntN(len(possible))]
-		if random.IntN(2) == 0 { // most commands are asks
-			c = possible[random.IntN(min(len(possible), 2*many))]
-		}
+		c := choose(random, s.commands(manyOwners, many, everything), many)
 		before := lookAt(s)
 		got, err := t.try(&before, c)
 		after := lookAt(got)
@@ -142,6 +138,14 @@ func walk(random *rand.Rand, steps int) error {
 	return nil
 }
 
+// choose chooses a command. Most are asks, of those who come first.
+func choose(random *rand.Rand, possible []command, most int) command {
+	if random.IntN(2) == 0 {
+		return possible[random.IntN(min(len(possible), 2*most))]
+	}
+	return possible[random.IntN(len(possible))]
+}
+
 // try has the queue carry out a command in the state that it is in, and compares the outcome with
 // the rule.
 func (t *table) try(s *look, c command) (state, error) {
@@ -151,15 +155,19 @@ func (t *table) try(s *look, c command) (state, error) {
 	}
 	refused := t.do(c)
 	got, err := t.state()
+	return got, cmp.Or(err, differs(refused, wantRefused, got, want))
+}
+
+// differs says how an outcome differs from what the rule has.
+func differs(refused, wantRefused bool, got, want state) error {
 	switch {
-	case err != nil:
-		return nil, err
 	case refused != wantRefused:
-		return nil, fmt.Errorf("refused: %v, want %v", refused, wantRefused)
+		return fmt.Errorf("refused: %v, want %v", refused, wantRefused)
 	case !same(got, want):
-		return nil, fmt.Errorf("the queue has\n%vwant\n%v", got, want)
+		return fmt.Errorf("got\n%vwant\n%v", got, want)
+	default:
+		return nil
 	}
-	return got, nil
 }
 
 // same compares who holds and who waits.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/queue"
+	"github.com/pathlock-go/pathlock/proof/modes"
 )
 
 // table is the real queue, put into any state. What it keeps is used again.
@@ -63,7 +64,7 @@ func isConflict(r *queue.Request, c queue.Conflict) bool {
 		}
 	}
 	asked, by := claim(r, c.Claim), claim(c.By, c.ByClaim)
-	return r.Owner != c.By.Owner && asked.Node == by.Node && by.Mode == c.Mode() && !mayMeet(pathlock.Mode(asked.Mode), pathlock.Mode(by.Mode))
+	return r.Owner != c.By.Owner && asked.Node == by.Node && by.Mode == c.Mode() && !modes.Meet(pathlock.Mode(asked.Mode), pathlock.Mode(by.Mode))
 }
 
 func (t *table) ask(o, a uint8) *queue.Request {

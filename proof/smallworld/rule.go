@@ -8,9 +8,9 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/proof/modes"
 )
 
 // A world is explored with so many owners and requests at once, and random things are done in one
@@ -54,47 +54,13 @@ const (
 var collides = func() (table [32]uint32) {
 	for i, a := range asks {
 		for j, b := range asks {
-			if a.excludes(b) {
+			if a.gate || b.gate || modes.Exclude(a.claims, b.claims) {
 				table[i] |= 1 << j
 			}
 		}
 	}
 	return table
 }()
-
-// beside says which modes two owners may have on one node: Gray et al., 1976, table 1.
-var beside = map[pathlock.Mode]string{
-	pathlock.ModeIS: "IS IX S SIX", pathlock.ModeIX: "IS IX", pathlock.ModeS: "IS S", pathlock.ModeSIX: "IS", pathlock.ModeX: "",
-}
-
-func mayMeet(a, b pathlock.Mode) bool {
-	return slices.Contains(strings.Fields(beside[a]), b.String())
-}
-
-// excludes says whether two owners cannot have both. Whoever claims a node has an intention on all
-// above it.
-func (a ask) excludes(b ask) bool {
-	if a.gate || b.gate {
-		return true
-	}
-	intention := func(m pathlock.Mode) pathlock.Mode {
-		if m == pathlock.ModeIS || m == pathlock.ModeS {
-			return pathlock.ModeIS
-		}
-		return pathlock.ModeIX
-	}
-	for _, x := range a.claims {
-		for _, y := range b.claims {
-			switch {
-			case x.Path == y.Path && !mayMeet(x.Mode, y.Mode),
-				x.Path != y.Path && x.Path.Contains(y.Path) && !mayMeet(x.Mode, intention(y.Mode)),
-				x.Path != y.Path && y.Path.Contains(x.Path) && !mayMeet(intention(x.Mode), y.Mode):
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // request is one in a state.
 type request struct {

@@ -174,16 +174,10 @@ func (t *scripts) try(all []entry, c command, variant int) ([]entry, error) {
 		return nil, err
 	}
 	next, err := t.entries()
-	got := plain(next)
-	switch {
-	case err != nil:
-		return nil, err
-	case refused != wantRefused:
-		err = fmt.Errorf("refused: %v, want %v", refused, wantRefused)
-	case !same(got, want):
-		err = fmt.Errorf("the scripts have\n%vwant\n%v", got, want)
-	}
 	if err != nil {
+		return nil, err
+	}
+	if err := differs(refused, wantRefused, plain(next), want); err != nil {
 		return nil, fmt.Errorf("%w\nafter: %v\nin the state\n%v", err, c, s)
 	}
 	return next, nil
@@ -241,11 +235,7 @@ func (t *scripts) walk(random *rand.Rand, steps int) error {
 		if err != nil {
 			return err
 		}
-		possible := plain(all).alike(plain(all).commands(owners, most, everything))
-		c := possible[random.IntN(len(possible))]
-		if random.IntN(2) == 0 { // most commands are asks of those who hold nothing
-			c = possible[random.IntN(min(len(possible), 2*most))]
-		}
+		c := choose(random, plain(all).alike(plain(all).commands(owners, most, everything)), most)
 		history = append(history, c.String())
 		if all, err = t.try(all, c, random.Int()); err != nil {
 			err = fmt.Errorf("%w\nwhat happened:\n%s", err, strings.Join(history, "\n"))

@@ -3,6 +3,7 @@ package fscktest
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -12,8 +13,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 //go:embed testdata/cases.txt
@@ -45,62 +48,11 @@ func testCases(t *testing.T, database Database) {
 // tableCase is a table on which a case is played.
 type tableCase struct {
 	*world
-	log       bytes.Buffer
-	when, sql string // run sql as soon as the log has a text
-	unique    bool   // no dry run knows what an index holds equal
-}
-
-// newCase creates the table that the words of a heading describe, with the columns of the steps.
-func newCase(t *testing.T, database Database, words []string, steps string) *tableCase {
-	t.Helper()
-	is := make(map[string]string)
-	for _, word := range words {
-		name, value, _ := strings.Cut(word, "=")
-		is[name] = value + " "
-	}
-	has := func(word string) bool { return is[word] != "" }
-	set := func(column *string, word string) {
-		if has(word) {
-			*column = strings.TrimSpace(is[word])
-		}
-	}
-	s := schema{unique: has("unique"), uniquePaths: has("unique-paths"), leaves: has("leaves"), table: func(d *fsck.Table) {
-		set(&d.Path, "no-path")
-		set(&d.IDPath, "no-id-path")
-		set(&d.PathForm, "path-form")
-		set(&d.IDPathForm, "id-path-form")
-		set(&d.Version, "version")
-		set(&d.Depth, "depth")
-		set(&d.DepthTop, "depth-top")
-	}}
-	if has("text-keys") {
-		s.key = "VARCHAR(40) " + database.Binary
-	}
-	for line := range strings.Lines(steps) {
-		if column, ok := strings.CutPrefix(line, "column "); ok {
-			if text, here := ofDialect(database.Dialect, column); here {
-				s.more += ", " + text
-			}
-		}
-	}
-	c := &tableCase{world: newWorld(t, database, s), unique: s.unique}
-	if has("depth") {
-		c.table.Leaves[0].Depth = c.table.Depth
-	}
-	if has("one-connection") {
-		c.db.SetMaxOpenConns(1)
-	}
-	return c
-}
-
-// ofDialect returns SQL without the dialect that it may begin with, and whether it is for this one.
-func ofDialect(dialect fsck.Dialect, text string) (sql string, here bool) {
-	text = strings.TrimSpace(text)
-	first, rest, _ := strings.Cut(text, " ")
-	if slices.Contains([]fsck.Dialect{fsck.MySQL, fsck.PostgreSQL, fsck.SQLite}, fsck.Dialect(first)) {
-		return rest, fsck.Dialect(first) == dialect
-	}
-	return text, true
+	log        bytes.Buffer
+	when, then string // run a statement as soon as the log has a text
+	unique     bool   // no dry run knows what an index holds equal
+	other      *sql.Tx
+	free       []int // the rows that others could lock when the log had the text
 }
 
 // play carries out the steps, and compares the outcome of each with the indented lines below it.
@@ -129,13 +81,25 @@ func (c *tableCase) step(t *testing.T, line string) (outcome []string) {
 	switch verb {
 	case "", "column":
 	case "tree":
-		c.insert(t, with()...)
+		c.insert(t, usual...)
 	case "sql":
 		if sql, here := ofDialect(c.Dialect, rest); here {
 			c.exec(t, sql)
 		}
+	case "hold":
+		var err error
+		c.other, err = c.db.BeginTx(t.Context(), nil)
+		testerr.Must(t, err)
+		testerr.Must(t, testerr.Of(c.other.ExecContext(t.Context(), rest)))
+	case "free":
+		testerr.Must(t, c.other.Rollback())
+	case "chain":
+		last, _ := strconv.Atoi(rest)
+		for id := 1; id <= last; id++ {
+			c.insert(t, Node{ID: id, Tree: 1, Parent: id - 1, Name: "n"})
+		}
 	case "when":
-		c.when, c.sql, _ = strings.Cut(rest, ": ")
+		c.when, c.then, _ = strings.Cut(rest, ": ")
 	case "not":
 		if unwanted := strings.TrimPrefix(rest, "logged "); strings.Contains(c.log.String(), unwanted) {
 			return []string{c.log.String()}
@@ -183,11 +147,19 @@ func (c *tableCase) check(t *testing.T, tree string) []string {
 
 // Write implements [io.Writer]: it is the log.
 func (c *tableCase) Write(line []byte) (int, error) {
-	if c.when != "" && bytes.Contains(line, []byte(c.when)) {
-		c.when = ""
-		if _, err := c.db.ExecContext(context.Background(), c.sql); err != nil {
-			return 0, err
+	if c.when == "" || !bytes.Contains(line, []byte(c.when)) {
+		return c.log.Write(line)
+	}
+	c.when = ""
+	if c.then == "look" {
+		c.free = []int{}
+		for id := range 5 {
+			if c.db.QueryRowContext(context.Background(), fmt.Sprintf("SELECT id FROM suites WHERE id = %d FOR UPDATE NOWAIT", id+1)).Scan(new(int)) == nil {
+				c.free = append(c.free, id+1)
+			}
 		}
+	} else if _, err := c.db.ExecContext(context.Background(), c.then); err != nil {
+		return 0, err
 	}
 	return c.log.Write(line)
 }
@@ -196,14 +168,20 @@ func (c *tableCase) Write(line []byte) (int, error) {
 // nobody interferes.
 func (c *tableCase) mend(t *testing.T, words []string) (outcome []string) {
 	t.Helper()
-	opts := fsck.RepairOptions{AllowMoves: slices.Contains(words, "moves")}
+	opts, within := fsck.RepairOptions{AllowMoves: slices.Contains(words, "moves")}, time.Hour
 	for _, word := range words {
 		name, value, _ := strings.Cut(word, "=")
-		switch n, _ := strconv.Atoi(value); name {
+		n, _ := strconv.Atoi(value)
+		d, _ := time.ParseDuration(value)
+		switch name {
 		case "batch":
 			opts.BatchRows = n
 		case "tree":
 			opts.Tree = fsck.IntKey(int64(n))
+		case "wait":
+			opts.Wait = d
+		case "within":
+			within = d
 		}
 	}
 	before, quiet := c.rows(t), c.when == "" && !c.unique
@@ -214,7 +192,14 @@ func (c *tableCase) mend(t *testing.T, words []string) (outcome []string) {
 		skipped = append(skipped, "skipped "+s.String())
 		return nil
 	}
-	done, summary := c.repair(t, opts)
+	begun := time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	done, summary, err := c.tryRepair(ctx, t, opts)
+	if errors.Is(err, context.DeadlineExceeded) && time.Since(begun) < 20*time.Second {
+		return []string{"the context ends"}
+	}
+	testerr.Must(t, err)
 	if said, did := values(planned), values(done); quiet && len(skipped) == 0 && !maps.Equal(said, did) {
 		t.Errorf("planned, and done:\n%s", difference(said, did))
 	}
@@ -232,7 +217,12 @@ func (c *tableCase) mend(t *testing.T, words []string) (outcome []string) {
 		}
 	}
 	slices.Sort(outcome)
-	outcome = slices.Concat(outcome, changed(before, after), skipped)
+	if !slices.Contains(words, "counts") {
+		outcome = slices.Concat(outcome, changed(before, after), skipped)
+	}
+	if c.free != nil {
+		outcome = append(outcome, fmt.Sprint("free ", c.free))
+	}
 	for _, kind := range slices.Sorted(maps.Keys(summary.After.Problems)) {
 		outcome = append(outcome, fmt.Sprint("left ", kind, " ", summary.After.Problems[kind]))
 	}
@@ -242,11 +232,9 @@ func (c *tableCase) mend(t *testing.T, words []string) (outcome []string) {
 	return outcome
 }
 
-// with returns the tree of most cases, and further rows.
-func with(nodes ...Node) []Node {
-	return append([]Node{
-		{1, 1, 0, "", "", "/1", false}, {2, 1, 1, "a", "/a", "/1/2", false}, {3, 1, 2, "b", "/a/b", "/1/2/3", false}, {4, 1, 1, "c", "/c", "/1/4", false},
-	}, nodes...)
+// usual is the tree of most cases.
+var usual = []Node{
+	{1, 1, 0, "", "", "/1", false}, {2, 1, 1, "a", "/a", "/1/2", false}, {3, 1, 2, "b", "/a/b", "/1/2/3", false}, {4, 1, 1, "c", "/c", "/1/4", false},
 }
 
 // changed returns the rows that differ from before, as text: key, parent, name and path. The key of

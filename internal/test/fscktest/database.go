@@ -232,20 +232,16 @@ func (w *world) problems(t testing.TB) []fsck.Problem {
 	return found
 }
 
-// kinds returns the problems as "kind id", in their order.
-func (w *world) kinds(t testing.TB) []string {
-	t.Helper()
-	var kinds []string
-	for _, p := range w.problems(t) {
-		kinds = append(kinds, fmt.Sprintf("%s %v", p.Kind, p.ID))
-	}
-	return kinds
-}
-
 // repair repairs the table, or makes a dry run, and returns the changes.
 func (w *world) repair(t testing.TB, opts fsck.RepairOptions) ([]fsck.Change, fsck.RepairSummary) {
 	t.Helper()
-	var changes []fsck.Change
+	changes, summary, err := w.tryRepair(t.Context(), t, opts)
+	testerr.Must(t, err)
+	return changes, summary
+}
+
+func (w *world) tryRepair(ctx context.Context, t testing.TB, opts fsck.RepairOptions) (changes []fsck.Change, summary fsck.RepairSummary, err error) {
+	t.Helper()
 	opts.Changed = func(c fsck.Change) error {
 		if c.Column == "path" && c.Why == fsck.WrongIDPath || c.Column == "id_path" && c.Why == fsck.WrongPath {
 			t.Errorf("the change %+v is one of the other path", c)
@@ -253,23 +249,6 @@ func (w *world) repair(t testing.TB, opts fsck.RepairOptions) ([]fsck.Change, fs
 		changes = append(changes, c)
 		return nil
 	}
-	summary, err := w.checker(t).Repair(t.Context(), opts)
-	testerr.Must(t, err)
-	return changes, summary
-}
-
-// skips repairs the table and returns what was skipped, as text.
-func (w *world) skips(t testing.TB, opts fsck.RepairOptions) []string {
-	t.Helper()
-	var skips []string
-	opts.Apply = true
-	opts.Skipped = func(s fsck.Skip) error {
-		skips = append(skips, s.String())
-		return nil
-	}
-	_, summary := w.repair(t, opts)
-	if int(summary.Skipped) != len(skips) {
-		t.Errorf("%d skips, of which %d are reported", summary.Skipped, len(skips))
-	}
-	return skips
+	summary, err = w.checker(t).Repair(ctx, opts)
+	return changes, summary, err
 }

@@ -10,8 +10,6 @@ import "testing"
 func Run(t *testing.T, database Database) {
 	t.Run("Cases", func(t *testing.T) { testCases(t, database) })
 	t.Run("Machine", func(t *testing.T) { testMachine(t, database) })
-	t.Run("RowLocks", func(t *testing.T) { testRowLocks(t, database) })
 	t.Run("Types", func(t *testing.T) { testTypes(t, database) })
 	t.Run("Marks", func(t *testing.T) { testMarks(t, database) })
-	t.Run("Refused", func(t *testing.T) { testRefused(t, database) })
 }
