@@ -33,7 +33,8 @@ type Degradation struct {
 // Such a lock has [Lock.Degraded] set. It keeps nobody out and has no fence: [Lock.Fence] is 0. It
 // stays so until its release, when the store may have granted the same nodes to others. What keeps
 // the tree right is the assertion of package gormplugin, in each transaction. Under such a lock,
-// acquisitions without Asserted fail with [ErrUnavailable], and [Lock.Detach] fails.
+// acquisitions without Asserted fail with [ErrUnavailable], and so does [Lock.Detach]. So does the
+// later of two that one scope asks for at once in a tree, if the store grants only one of them.
 //
 // All else fails as before: acquisitions without Asserted, such as those of a [Mutex] or of package
 // election, those of an owner that holds something from the store in the tree, and tokens.
