@@ -13,6 +13,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -217,36 +218,43 @@ func ExampleDegrade() {
 // whichever comes last is refused, since an owner cannot be known to the store in part.
 func TestDegrade_scopeIsKnownAsAWholeOrNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, store, _ := newDegradable()
+		store := &testlock.Watched{Store: memstore.New()}
+		l := pathlock.New(pathlock.Degrade(store, pathlock.Degradation{Limit: time.Minute, Log: slog.New(slog.DiscardHandler)}), quiet)
+		asserted := func(text string) pathlock.Request {
+			req := request(t, text)
+			req.Asserted = true
+			return req
+		}
 		for _, away := range []bool{true, false} {
 			asked, answer := make(chan struct{}), make(chan error)
+			if away {
+				store.Set(testlock.Failing(pathlock.ErrUnavailable, "acquire", "release"))
+				lock, err := l.Acquire(t.Context(), asserted("X /x"))
+				testerr.Must(t, err)
+				release(t, lock)
+				time.Sleep(time.Second)
+			}
 			first := true
-			asksOnce := hooks{acquire: func(context.Context) error {
-				if !first {
+			store.Set(func(_ context.Context, call string) error {
+				if !first || call != "acquire" {
 					return nil
 				}
 				first = false
 				close(asked)
 				return <-answer
-			}}
-			if away {
-				store.leave(errAway)
-				release(t, goOn(t.Context(), t, l, "X /x"))
-				time.Sleep(time.Second)
-			}
-			store.hook(asksOnce)
+			})
 			ctx := l.Scope(t.Context()).Context(t.Context())
 			late := make(chan error)
-			go func() { late <- testerr.Of(l.Acquire(ctx, asserted(t, "X /a"))) }()
+			go func() { late <- testerr.Of(l.Acquire(ctx, asserted("X /a"))) }()
 			<-asked
-			lock, err := l.Acquire(ctx, asserted(t, "X /b"))
+			lock, err := l.Acquire(ctx, asserted("X /b"))
 			if err != nil || lock.Degraded() != away {
 				t.Fatalf("away: %v: %+v, %v", away, lock, err)
 			}
 			if away {
 				answer <- nil
 			} else {
-				answer <- errAway
+				answer <- pathlock.ErrUnavailable
 			}
 			testerr.Is(t, "the later one", <-late, pathlock.ErrUnavailable)
 			time.Sleep(3 * pathlock.DefaultLease)
@@ -255,27 +263,5 @@ func TestDegrade_scopeIsKnownAsAWholeOrNot(t *testing.T) {
 			free(t, l, "X /b", away)
 			release(t, lock)
 		}
-	})
-}
-
-// A lock without the store lives while those beside it end that the store cannot renew. It cannot
-// be detached when the store is back, and an idle process says no longer than the limit that it
-// goes on.
-func TestDegrade_locksOutliveTheOutage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, store, _ := newDegradable()
-		known := acquire(t.Context(), t, l, "X /real")
-		store.leave(errAway)
-		lock := goOn(t.Context(), t, l, "X /a")
-		time.Sleep(time.Minute + 2*pathlock.DefaultLease)
-		if since := l.Degraded(); !since.IsZero() {
-			t.Errorf("after the limit, it goes on since %v", since)
-		}
-		testerr.Is(t, "the store's lock", context.Cause(known.Context()), pathlock.ErrLost)
-		store.hook(hooks{})
-		testerr.Is(t, "detached", testerr.Of(lock.Detach(t.Context())), pathlock.ErrUnavailable)
-		testerr.Is(t, "the other's end", context.Cause(lock.Context()), nil)
-		release(t, lock)
-		_ = known.Release(t.Context())
 	})
 }
