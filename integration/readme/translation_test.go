@@ -169,3 +169,20 @@ func TestTranslation_linksStayInTheLanguage(t *testing.T) {
 		}
 	}
 }
+
+// CONTRIBUTING.md says in which file each behaviour is: the files are there.
+func TestContributing_linksLeadToFiles(t *testing.T) {
+	root := filepath.Join("..", "..")
+	links := link.FindAllStringSubmatch(readPage(t, filepath.Join(root, "CONTRIBUTING.md")), -1)
+	for _, found := range links {
+		if strings.Contains(found[2], "://") || found[2] == "" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(root, found[2])); err != nil {
+			t.Errorf("%s: %v", found[0], err)
+		}
+	}
+	if len(links) < 20 {
+		t.Errorf("%d links are found", len(links))
+	}
+}
