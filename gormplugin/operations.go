@@ -57,7 +57,7 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if running != nil {
 		return under(ctx)
 	}
-	return txn.Persist(ctx, db, p.engine.MaxTries, p.guard.Locker.Step, under)
+	return txn.RetryTransaction(ctx, db, p.engine.MaxTries, p.guard.Locker.Step, under)
 }
 
 // Rename gives the row with the id another name, and all its descendants the paths that follow from

@@ -29,7 +29,7 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 	if p, err := pluginOf(db); err == nil {
 		steps = p.guard.Locker.Step
 	}
-	return txn.Persist(ctx, db, DefaultMaxTries, steps, func(ctx context.Context) error {
+	return txn.RetryTransaction(ctx, db, DefaultMaxTries, steps, func(ctx context.Context) error {
 		err := db.WithContext(ctx).Transaction(fn, opts...)
 		if err != nil && txn.IsRetryable(db, err) {
 			handed.Undo()

@@ -34,7 +34,7 @@
 //
 // Begin and End are in statement.go, the path locks in pathlocks.go, the assertion, with its row
 // locks and its second attempt on locking reads, in assertion.go, the rewrite in rewrite.go, the
-// next try of a statement that lost to another one in errors.go, the refusal of raw SQL in
+// next try of a statement that lost to another one in retry.go, the refusal of raw SQL in
 // rawsql.go. Each kind of write is a [Verb]: insert.go, update.go and delete.go. The rows that an
 // UPDATE or a DELETE means are found in targets.go. The top of a tree, where there is no parent to
 // lock, has rules of its own: top.go. A copy is no statement of GORM's: copy.go.

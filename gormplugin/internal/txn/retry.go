@@ -25,9 +25,9 @@ const (
 // Steps begins a step that observers see: [pathlock.Locker.Step], or nil where there is no locker.
 type Steps func(ctx context.Context, s pathlock.Step) (work context.Context, done func(err error))
 
-// Persist runs do, a transaction on db, and runs it again while the database gives it up. do works
-// under the context that it is given.
-func Persist(ctx context.Context, db *gorm.DB, tries int, steps Steps, do func(ctx context.Context) error) error {
+// RetryTransaction runs do, a transaction on db, and runs it again while the database aborts it. do
+// works under the context that it is given.
+func RetryTransaction(ctx context.Context, db *gorm.DB, tries int, steps Steps, do func(ctx context.Context) error) error {
 	err := Retry(ctx, tries, steps, func(ctx context.Context) error {
 		err := do(ctx)
 		if err != nil && !IsRetryable(db, err) {

@@ -1,0 +1,71 @@
+package write
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cenkalti/backoff/v5"
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+)
+
+// retry has what it takes to run a statement again.
+type retry struct {
+	// pristine is the statement as it was before its first callback. It is never run itself.
+	pristine *gorm.DB
+	// values are those of the caller's rows.
+	values *txn.Memento
+}
+
+// retryKey marks, per instance, the further tries of a statement, which have no further tries of
+// their own.
+const retryKey = "pathlock:retry"
+
+// newRetry prepares further tries of a statement that runs in no transaction yet. It returns nil if
+// there are to be none.
+func (e *Engine) newRetry(db *gorm.DB) *retry {
+	// The functions for operations run all of their statements again.
+	if _, isFurther := db.InstanceGet(retryKey); isFurther || e.MaxTries <= 1 || operationOf(db) != nil {
+		return nil
+	}
+	pristine := db.Session(&gorm.Session{Initialized: true})
+	pristine.Statement.BuildClauses = db.Statement.BuildClauses
+	return &retry{pristine: pristine, values: txn.Remember(db.Statement)}
+}
+
+// try runs a statement again until the database does not give it up, or it has been tried often
+// enough. execute is its chain of callbacks.
+func (r *retry) try(db *gorm.DB, tries int, steps txn.Steps, execute func(*gorm.DB) *gorm.DB) {
+	failed := db.Error
+	_ = txn.Retry(db.Statement.Context, tries, steps, func(ctx context.Context) error {
+		if err := failed; err != nil {
+			failed = nil
+			return err // of the first try
+		}
+		r.values.Restore()
+		attempt := r.pristine.Session(&gorm.Session{Initialized: true})
+		attempt.Statement.Context = ctx
+		attempt.Statement.BuildClauses = r.pristine.Statement.BuildClauses
+		if result := attempt.Statement.Result; result != nil {
+			result.Error = nil
+		}
+		attempt.InstanceSet(retryKey, true)
+		// A panic of a hook must not leave the transaction open.
+		defer func() {
+			if st := stateOf(attempt); st != nil && st.Begun != nil {
+				_ = st.Begun.Rollback()
+			}
+		}()
+		execute(attempt)
+		db.Error, db.RowsAffected = attempt.Error, attempt.RowsAffected
+		if attempt.Error != nil && !errors.Is(attempt.Error, fault.ErrRetry) {
+			return backoff.Permanent(attempt.Error)
+		}
+		return attempt.Error
+	})
+	if errors.Is(db.Error, fault.ErrRetry) {
+		r.values.Restore()
+	}
+}
