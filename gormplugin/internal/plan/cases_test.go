@@ -242,7 +242,7 @@ func TestInsert(t *testing.T) {
 			if c.leaf {
 				s = g.leaves
 			}
-			rows := []*plan.Arrival{{Node: &c.row, Stated: c.path}}
+			rows := []*plan.Arrival{{Node: &c.row, Stated: c.path, StatedTree: c.row.Tree}}
 			x, err := s.Insert(rows, g.live())
 			got := ""
 			if err == nil {

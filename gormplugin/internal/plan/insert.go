@@ -13,8 +13,10 @@ import (
 // Arrival is a row that is about to be given a place.
 type Arrival struct {
 	*Node
-	// Stated and StatedIDs are the paths that the caller gave, "" if none.
+	// Stated and StatedIDs are the paths that the caller gave, "" if none, and StatedTree is the
+	// tree, nil if none. A row may be planned twice, and Tree is then what the first plan found.
 	Stated, StatedIDs string
+	StatedTree        any
 	// At is its name slot, once it has a place.
 	At pathlock.Location
 }
@@ -52,8 +54,8 @@ func (s *Shape) Place(row *Arrival, rows []*Arrival, parents map[any]*Node) erro
 	case above == nil && s.IsLeaf():
 		return s.Misplaced("a leaf needs a parent")
 	case above != nil:
-		if row.Tree != nil && row.Tree != above.Tree && !s.IsLeaf() {
-			return s.Misplaced("the parent %s is in the tree %s, not in %s", shown.ID(above.ID), shown.ID(above.Tree), shown.ID(row.Tree))
+		if row.StatedTree != nil && row.StatedTree != above.Tree && !s.IsLeaf() {
+			return s.Misplaced("the parent %s is in the tree %s, not in %s", shown.ID(above.ID), shown.ID(above.Tree), shown.ID(row.StatedTree))
 		}
 		row.Tree = above.Tree
 	}

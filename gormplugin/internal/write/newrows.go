@@ -40,7 +40,7 @@ func arrivals(db *gorm.DB, t *table.Table) ([]*arrival, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = &arrival{plan.Arrival{Node: n, Stated: n.Path, StatedIDs: n.IDs}, r, nil}
+		rows[i] = &arrival{plan.Arrival{Node: n, Stated: n.Path, StatedIDs: n.IDs, StatedTree: n.Tree}, r, nil}
 	}
 	return rows, nil
 }

@@ -84,7 +84,7 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 				row.Parent = n.Parent
 			}
 			if row.Tree == nil || t.Tree == nil || !writes(conflict, t.Tree) {
-				row.Tree = n.Tree
+				row.Tree, row.StatedTree = n.Tree, n.Tree
 			}
 		}
 		if row.from == nil || t.Name != nil && !writes(conflict, t.Name) {
