@@ -57,9 +57,8 @@ func BenchmarkMiddleware(b *testing.B) {
 	gin.SetMode(gin.TestMode)
 	plan, err := pathlock.NewTree("testplan", "plan-001")
 	testerr.Must(b, err)
-	resolver := pathlock.ResolverFunc(func(context.Context, string) (pathlock.Location, error) {
-		return pathlock.Location{Tree: plan, Path: deep(3)}, nil
-	})
+	at := pathlock.Location{Tree: plan, Path: deep(3)}
+	resolver := pathlock.ResolverFunc(func(context.Context, string) (pathlock.Location, error) { return at, nil })
 	locks := middleware.New(pathlock.New(memstore.New()), resolver, middleware.Config{})
 	empty := func(*gin.Context) {}
 	for _, bench := range []struct {
