@@ -20,7 +20,7 @@ import (
 func (e *Engine) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move) error {
 	moves = lowestFirst(moves)
 	for _, same := range []bool{false, true} {
-		some := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return m.SamePaths != same })
+		some := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return m.SamePaths != same || !m.Rewrites() })
 		for chunk := range slices.Chunk(some, maxRanges) {
 			if err := e.rewrite(db, t, chunk, !same); err != nil {
 				err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", chunk[0].Node.Path, err)
@@ -32,10 +32,10 @@ func (e *Engine) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, 
 	return nil
 }
 
-// lowestFirst returns the moves by which the rows below get new paths. Where one moved row lies
-// below another, the rows below both follow the lower one, which comes first.
+// lowestFirst returns the moves that rows below may follow. Where one moved row lies below another,
+// the rows below both follow the lower one, which comes first, even if its own path stays the same.
 func lowestFirst(moves []plan.Move) []plan.Move {
-	moves = slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Rewrites() })
+	moves = slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return m.Restored })
 	slices.SortFunc(moves, func(a, b plan.Move) int { return cmp.Compare(len(b.Node.Path), len(a.Node.Path)) })
 	return moves
 }

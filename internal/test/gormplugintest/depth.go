@@ -29,6 +29,7 @@ func checkDepths(t *testing.T, d Database) {
 	}
 	w.has("/1", "/1/2", "/1/2/3", "/1/2/3/4", "/1/2/3/5", "/1/2/3/5/6", "/a")
 	arrangeDeep(w, limited)
+	arrangeAround(w, limited)
 	checkUnsigned(t, d)
 	long := strings.Repeat("x", 250)
 	narrow, wide, bin := w.build("/a"), w.build("/"+long), w.build("/e")
@@ -55,6 +56,16 @@ func arrangeDeep(w, limited *world) {
 	stays := w.suite(q, "stays")
 	w.fails(gormplugin.Arrange(limited.db, rows), gormplugin.ErrPathTooLong)
 	w.must(gormplugin.Arrange(limited.db, append(rows, &Suite{ID: stays.ID, ParentID: &w.root.ID})))
+	w.sound()
+}
+
+// arrangeAround puts another row into the place of one that goes down. Below it, a subtree has the
+// paths that it had before.
+func arrangeAround(w, limited *world) {
+	down, stays, leaf := w.build("/s"), w.build("/s/t"), &Case{SuiteID: w.build("/s/t/u").ID, Name: strings.Repeat("x", 250)}
+	above, comes := w.build("/"+leaf.Name+"/r"), w.build("/"+leaf.Name+"/r/s")
+	w.must(limited.db.Create(leaf).Error)
+	w.must(gormplugin.Arrange(limited.db, []*Suite{{ID: down.ID, ParentID: &above.ID}, {ID: comes.ID, ParentID: &w.root.ID}, {ID: stays.ID, ParentID: &comes.ID}}))
 	w.sound()
 }
 
