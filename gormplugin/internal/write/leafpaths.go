@@ -127,9 +127,16 @@ func belowAbove(leaf *table.Table) clause.Expression {
 // anything is written. It reads without locks: a path that comes in the meantime is refused by the
 // database.
 func (e *Engine) checkLeaves(db *gorm.DB, leaf *table.Table, paths []table.LeafPath, moves []plan.Move) error {
+	live := lowestFirst(moves)
+	restored := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Restored })
 	for _, p := range paths {
-		for chunk := range slices.Chunk(moves, maxRanges) {
-			if err := e.checkLeafRoom(db, leaf, p, chunk); err != nil {
+		for chunk := range slices.Chunk(live, maxRanges) {
+			if err := e.checkLeafRoom(db, leaf, p, chunk, live); err != nil {
+				return err
+			}
+		}
+		for chunk := range slices.Chunk(restored, maxRanges) {
+			if err := e.checkRestoredLeaves(db, leaf, p, chunk); err != nil {
 				return err
 			}
 		}
@@ -143,44 +150,59 @@ func growth(p table.LeafPath, m plan.Move) int {
 	return utf8.RuneCountInString(to) - utf8.RuneCountInString(from)
 }
 
-// checkLeafRoom looks for a leaf below the rows that move whose path would not fit.
-func (e *Engine) checkLeafRoom(db *gorm.DB, leaf *table.Table, p table.LeafPath, moves []plan.Move) error {
+// grown are the conditions under which a leaf, called c, below a moving row would not fit.
+func (e *Engine) grown(p table.LeafPath, m plan.Move) []clause.Expression {
+	if p.Room.Size == 0 || growth(p, m) <= 0 {
+		return nil
+	}
 	path := clause.Column{Table: "c", Name: p.Column.DBName}
-	tight := func(m plan.Move) []clause.Expression {
-		if p.Room.Size == 0 || growth(p, m) <= 0 {
-			return nil
-		}
-		return []clause.Expression{clause.Expr{SQL: e.Dialect.Length + "(?) > ?", Vars: []any{path, p.Room.Size - growth(p, m)}}}
-	}
-	var restored []clause.Expression
-	for _, m := range moves {
-		if m.Restored && tight(m) != nil { // only its own leaves are alive
-			restored = append(restored, clause.And(clause.Eq{Column: table.Column(leaf.Parent), Value: m.ID}, tight(m)[0]))
-		}
-	}
+	return []clause.Expression{clause.Expr{SQL: e.Dialect.Length + "(?) > ?", Vars: []any{path, p.Room.Size - growth(p, m)}}}
+}
+
+// checkLeafRoom looks below some of the rows that move for a leaf whose path would not fit. A leaf
+// that lies below a lower one of all moves is that one's to judge.
+func (e *Engine) checkLeafRoom(db *gorm.DB, leaf *table.Table, p table.LeafPath, some, all []plan.Move) error {
 	within := func(m plan.Move) clause.Expression { return leaf.Above.Within(m.Tree, m.ID, m.Node.Path) }
-	below := ofLowest(leaf.Above, lowestFirst(moves), within, tight)
-	var found string
-	read := func(rows *sql.Rows) error { return rows.Scan(&found) }
-	var err error
-	if below != nil {
-		err = leaf.OnLeaves(db, table.Selection{Where: below}, func(above, leaves, where clause.Expression) error {
-			return leaf.Direct(db).Add("SELECT ? FROM ? JOIN ? ON ? WHERE ? LIMIT 1", path, above, leaves, belowAbove(leaf), where).Query(read)
-		})
+	below := ofLowest(leaf.Above, some, within, func(m plan.Move) []clause.Expression { return e.grown(p, m) })
+	if below == nil {
+		return nil
 	}
-	if len(restored) > 0 && err == nil {
-		where := table.Under("c", leaf.Matching(table.AnyOf(restored), false))
-		err = leaf.Direct(db).Add("SELECT ? FROM ? AS c WHERE ? LIMIT 1", path, clause.Table{Name: leaf.TableName}, where).Query(read)
+	return leaf.OnLeaves(db, table.Selection{Where: below}, func(above, leaves, where clause.Expression) error {
+		d := leaf.Direct(db).Add("SELECT ? FROM ? JOIN ? ON ? WHERE ?", clause.Column{Table: "c", Name: p.Column.DBName}, above, leaves, belowAbove(leaf), where)
+		if len(some) == len(all) {
+			d.Add(" LIMIT 1")
+		}
+		return d.Query(func(rows *sql.Rows) error { return leafFits(rows, p, all) })
+	})
+}
+
+// checkRestoredLeaves looks for a leaf right below restored rows whose path would not fit. Those
+// further below stay deleted.
+func (e *Engine) checkRestoredLeaves(db *gorm.DB, leaf *table.Table, p table.LeafPath, moves []plan.Move) error {
+	var misfits []clause.Expression
+	for _, m := range moves {
+		if grown := e.grown(p, m); grown != nil {
+			misfits = append(misfits, clause.And(clause.Eq{Column: table.Column(leaf.Parent), Value: m.ID}, grown[0]))
+		}
 	}
-	if err != nil || found == "" {
+	if misfits == nil {
+		return nil
+	}
+	where := table.Under("c", leaf.Matching(table.AnyOf(misfits), false))
+	d := leaf.Direct(db).Add("SELECT ? FROM ? AS c WHERE ? LIMIT 1", clause.Column{Table: "c", Name: p.Column.DBName}, clause.Table{Name: leaf.TableName}, where)
+	return d.Query(func(rows *sql.Rows) error { return leafFits(rows, p, moves) })
+}
+
+// leafFits refuses a leaf whose path does not fit after the first of the moves that it goes with.
+func leafFits(rows *sql.Rows, p table.LeafPath, moves []plan.Move) error {
+	var path string
+	if err := rows.Scan(&path); err != nil {
 		return err
 	}
-	m := moves[0]
-	for _, other := range moves {
-		if from, _ := p.FromTo(other); strings.HasPrefix(p.Form.Read(found)+"/", from+"/") {
-			m = other
+	for _, m := range moves {
+		if from, to := p.FromTo(m); strings.HasPrefix(p.Form.Read(path)+"/", from+"/") {
+			return p.Room.Fits(utf8.RuneCountInString(path)+growth(p, m), p.Form.Print(to))
 		}
 	}
-	_, to := p.FromTo(m)
-	return p.Room.Fits(utf8.RuneCountInString(found)+growth(p, m), p.Form.Print(to))
+	return nil
 }

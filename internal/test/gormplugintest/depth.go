@@ -60,12 +60,19 @@ func arrangeDeep(w, limited *world) {
 }
 
 // arrangeAround puts another row into the place of one that goes down. Below it, a subtree has the
-// paths that it had before.
+// paths that it had before, which one statement measures together with the rows above, or without.
 func arrangeAround(w, limited *world) {
-	down, stays, leaf := w.build("/s"), w.build("/s/t"), &Case{SuiteID: w.build("/s/t/u").ID, Name: strings.Repeat("x", 250)}
-	above, comes := w.build("/"+leaf.Name+"/r"), w.build("/"+leaf.Name+"/r/s")
-	w.must(limited.db.Create(leaf).Error)
-	w.must(gormplugin.Arrange(limited.db, []*Suite{{ID: down.ID, ParentID: &above.ID}, {ID: comes.ID, ParentID: &w.root.ID}, {ID: stays.ID, ParentID: &comes.ID}}))
+	for _, others := range []int{0, 150} {
+		tree := fmt.Sprint("tree", others)
+		down, stays, leaf := w.build("/"+tree), w.build("/"+tree+"/stays"), &Case{SuiteID: w.build("/" + tree + "/stays/deep").ID, Name: strings.Repeat("x", 250)}
+		above, comes := w.build("/"+leaf.Name+"/r"), w.build("/"+leaf.Name+"/r/"+tree)
+		w.must(limited.db.Create(leaf).Error)
+		rows := []*Suite{{ID: down.ID, ParentID: &above.ID}, {ID: comes.ID, ParentID: &w.root.ID}, {ID: stays.ID, ParentID: &comes.ID}}
+		for i := range others {
+			rows = append(rows, &Suite{ID: w.suite(down, fmt.Sprint("m", i)).ID, ParentID: &w.root.ID})
+		}
+		w.must(gormplugin.Arrange(limited.db, rows))
+	}
 	w.sound()
 }
 
