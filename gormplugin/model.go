@@ -69,6 +69,17 @@ func SingleTree(id string) ModelOption {
 // row's parent. Only the columns and their fields have that form: locks, errors,
 // [pathlock.Location], [At] and leaves have paths as "/a/b".
 //
+// A new row that states no parent goes where its path of names says: below the live row with the
+// path that the column holds, or above the last name, in the tree that the row states. It gets the
+// parent's key and, where it states none, the name. An update goes by a path in the same way if the
+// column holds the path of the parent, where "" is the top:
+//
+//	db.Create(&File{UserID: 7, Folder: "a/b/", Name: "c"})            // path,form:parent:*/*/
+//	db.Model(&File{ID: 9}).Update("folder", "x/y/")
+//
+// If no live row has the path, the error matches [pathlock.ErrNotFound]. If a statement states the
+// parent as well, as Save does, the parent decides.
+//
 // A depth is a whole number: how many names the path has. The tag may say which depth a row at the
 // top has, if that is not 1; a root row has one less. Writes set the depth as they set paths. An
 // update of the depth alone is refused, and one along with the rest of a row is not written:

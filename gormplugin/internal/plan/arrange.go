@@ -49,7 +49,7 @@ func (u *updating) affectedAbove(n *Node) *Node {
 // upper returns the lowest of the affected rows above one that is not affected itself.
 func (u *updating) upper(n *Node) *Node {
 	for end := strings.LastIndexByte(n.Path, '/'); end > 0; end = strings.LastIndexByte(n.Path[:end], '/') {
-		if upper := u.at[spot{n.Tree, n.Path[:end]}]; upper != nil {
+		if upper := u.at[Spot{n.Tree, n.Path[:end]}]; upper != nil {
 			return upper
 		}
 	}

@@ -17,9 +17,31 @@ type Arrival struct {
 	// tree, nil if none. A row may be planned twice, and Tree is then what the first plan found.
 	Stated, StatedIDs string
 	StatedTree        any
+	// ByPath is set where the caller gave a path and no parent: above is the parent's path then.
+	ByPath bool
+	above  string
 	// At is its name slot, once it has a place.
 	At pathlock.Location
 }
+
+// ReadPath has the row go where its path says, if it states no parent. A row without a name gets
+// the last one of its path.
+func (s *Shape) ReadPath(row *Arrival) {
+	if row.Parent != nil {
+		return
+	}
+	if s.IsLeaf() {
+		row.Tree = s.Above.Sole
+	}
+	above, name, ok := s.placeIn(row.Stated)
+	if row.Name == "" {
+		row.Name = name
+	}
+	row.above, row.ByPath = above, ok && row.Tree != nil && (row.Name == name || s.PathForm.OfParent)
+}
+
+// Above returns where the parent is that a row states by its path.
+func (row *Arrival) Above() Spot { return Spot{row.Tree, row.above} }
 
 // Insertion is what an INSERT does to the tree.
 type Insertion struct {
@@ -51,6 +73,8 @@ func (s *Shape) Place(row *Arrival, rows []*Arrival, parents map[any]*Node) erro
 		return err
 	}
 	switch {
+	case above == nil && row.ByPath && row.above != "":
+		return s.noneAt(row.above)
 	case above == nil && s.IsLeaf():
 		return s.Misplaced("a leaf needs a parent")
 	case above != nil:
@@ -65,7 +89,7 @@ func (s *Shape) Place(row *Arrival, rows []*Arrival, parents map[any]*Node) erro
 	s.Follow(row.Node, above)
 	if above == nil { // a parent that is stated decides: the path may be older
 		if s.checkStated(row.ID, row.Stated, row.StatedIDs, row.Node) != nil {
-			return s.Misplaced("a new row states the path %q, and no parent: state the parent, or leave the path empty for the top", shown.Cut(cmp.Or(row.Stated, row.StatedIDs)))
+			return s.Misplaced("a new row states no parent, and the path %q says none: it has to be in the form %s and to end in the row's name, and the row needs its tree", shown.Cut(cmp.Or(row.Stated, row.StatedIDs)), s.PathForm)
 		}
 	}
 	if row.At, err = s.checkedLocation(row.Node, above == nil); err != nil {

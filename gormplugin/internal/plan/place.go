@@ -9,6 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // Follow gives a row the paths that follow from its place: below above, or at the top where above
@@ -71,6 +72,31 @@ func (s *Shape) checkStated(id any, path, ids string, nodes ...*Node) error {
 		return err
 	}
 	return known(ids, func(n *Node) string { return s.IDsForm.Holds(n.IDs) })
+}
+
+// Spot is where a row is.
+type Spot struct {
+	Tree any
+	Path string
+}
+
+// placeIn reads a path that a caller states instead of a parent: the parent's path and, where the
+// column has it, the row's name. It is not ok if the path says no place: that of a root row, one of
+// ids, or one that none can be.
+func (s *Shape) placeIn(stated string) (above, name string, ok bool) {
+	if path, err := s.parse(stated); err != nil || path.IsRoot() || s.ByIDs || s.Nameless {
+		return "", "", false
+	}
+	if s.PathForm.OfParent {
+		return stated, "", true
+	}
+	last := strings.LastIndexByte(stated, '/')
+	return stated[:last], stated[last+1:], true
+}
+
+// noneAt is the error of a stated path below which a row cannot go, as no live row has it.
+func (s *Shape) noneAt(path string) error {
+	return NotFound("%s with the path %q, as a parent", s.Above.TableName, shown.Cut(s.PathForm.Print(path)))
 }
 
 // AsStated reports whether the columns of a row hold the stated paths, "" where none is stated.

@@ -25,6 +25,8 @@ type Shape struct {
 	// Above is the shape of the table that the parents are in: the table itself, or a leaf's other
 	// one.
 	Above *Shape
+	// Sole is the only tree of a table without a tree column, nil for others.
+	Sole any
 	// ByIDs is set where Path is the path of ids, and BothPaths where one stands beside a path of
 	// names.
 	ByIDs, BothPaths bool

@@ -25,8 +25,11 @@ type Change struct {
 	// others follow from the place.
 	Key, Tree any
 	Path, IDs string
-	// AtTop is set if a path is assigned that is empty, as of a row at the top.
+	// AtTop is set if an empty path is assigned that is not the parent's, as of a row at the top.
 	AtTop bool
+	// StatesPath is set if a path of names is assigned, and ByPath once the parent has been found
+	// by it: see [Shape.Goal].
+	StatesPath, ByPath bool
 	// Restores is set if the deletion mark is assigned to be that of a live row.
 	Restores bool
 }
@@ -55,7 +58,49 @@ func (c *Change) SameAs(d *Change) bool {
 	name := c.Name == d.Name || c.Name != nil && d.Name != nil && *c.Name == *d.Name
 	parent := c.Parent == d.Parent || c.Parent != nil && d.Parent != nil && *c.Parent == *d.Parent
 	return name && parent && c.Key == d.Key && c.Tree == d.Tree && c.Path == d.Path && c.IDs == d.IDs &&
-		c.Restores == d.Restores && maps.Equal(c.Parents, d.Parents) && maps.Equal(c.Trees, d.Trees)
+		c.AtTop == d.AtTop && c.StatesPath == d.StatesPath && c.Restores == d.Restores && maps.Equal(c.Parents, d.Parents) && maps.Equal(c.Trees, d.Trees)
+}
+
+// Goal returns where the parent is that a change states by its path instead, below which all of the
+// affected rows are to go. Only a column that holds the path of the parent says so: a row's own
+// path may have been read before somebody moved the row. It is not ok if the change states the
+// parent, or a path that leaves every row where it is, or one that says no place. parents has the
+// rows above.
+func (s *Shape) Goal(c *Change, affected, parents map[any]*Node) (to Spot, ok bool, err error) {
+	if !c.StatesPath || !s.PathForm.OfParent || c.Parent != nil || c.Parents != nil {
+		return to, false, nil
+	}
+	if _, _, ok := s.placeIn(c.Path); !ok && c.Path != "" {
+		return to, false, nil
+	}
+	trees, moves := make(map[any]bool), false
+	for _, n := range affected {
+		now := *n
+		if s.IsLeaf() {
+			if parents[n.Parent] == nil {
+				return to, false, s.parentGone(n.Parent, n)
+			}
+			s.Follow(&now, parents[n.Parent])
+		}
+		trees[now.Tree], moves, to = true, moves || s.PathForm.Holds(now.Path) != c.Path, Spot{now.Tree, c.Path}
+	}
+	if moves && len(trees) > 1 {
+		return to, false, s.Misplaced("rows of %d trees cannot go to one path: update those of each tree by themselves", len(trees))
+	}
+	return to, moves, nil
+}
+
+// Reach returns the change with the parent, nil for none, that was found at its goal.
+func (s *Shape) Reach(c Change, parent *Node) (Change, error) {
+	var id any
+	switch {
+	case parent != nil:
+		id = parent.ID
+	case c.Path != "":
+		return c, s.noneAt(c.Path)
+	}
+	c.Parent, c.ByPath = &id, true
+	return c, nil
 }
 
 // Relocation is what an UPDATE does to the tree: which of the rows that it hits move where.
@@ -123,9 +168,9 @@ func (c *Change) Affected(hit Hits) map[any]*Node {
 // these, before the change and after it, by id.
 func (s *Shape) Update(c *Change, hit Hits, parents map[any]*Node) (*Relocation, error) {
 	x := &Relocation{Basis: newBasis(s, hit, parents), Landings: make(Landings)}
-	u := &updating{Relocation: x, change: c, affected: c.Affected(hit), at: make(map[spot]*Node), taken: make(map[pathlock.Location]bool)}
+	u := &updating{Relocation: x, change: c, affected: c.Affected(hit), at: make(map[Spot]*Node), taken: make(map[pathlock.Location]bool)}
 	for _, n := range hit.Live {
-		u.at[spot{n.Tree, n.Path}] = n
+		u.at[Spot{n.Tree, n.Path}] = n
 	}
 	// From the top down, so that what is wrong with a row is not said of one below it.
 	down := slices.SortedFunc(maps.Values(u.affected), func(a, b *Node) int { return cmp.Compare(len(a.Path), len(b.Path)) })
@@ -148,16 +193,10 @@ type updating struct {
 	change   *Change
 	affected map[any]*Node
 	// at are the rows that are hit by their places, and taken are the slots of those that move.
-	at    map[spot]*Node
+	at    map[Spot]*Node
 	taken map[pathlock.Location]bool
 	// tree is the one that an arrangement is of, nil until a row has been considered.
 	tree any
-}
-
-// spot is where a row is.
-type spot struct {
-	tree any
-	path string
 }
 
 // consider enters one affected row into the relocation.
@@ -218,6 +257,8 @@ func (u *updating) checkStated(n, after *Node, restored bool) error {
 	switch {
 	case c.AtTop && c.Parent == nil && n.Parent != nil:
 		return s.Misplaced("an empty path does not move %s to the top: use gormplugin.Move, or set the parent, too", s.RowName(n.ID))
+	case c.ByPath: // the parent was found there
+		return s.checkStated(n.ID, "", c.IDs, after, n)
 	case restored || c.Name == nil && !s.Nameless || c.Parent == nil:
 		return s.checkStated(n.ID, c.Path, c.IDs, after, n)
 	case after.Parent == n.Parent && (after.Name == n.Name || s.StatedBelow(n, c.Path)):

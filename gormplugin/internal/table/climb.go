@@ -1,12 +1,16 @@
 package table
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 )
 
 // Climb returns, by plain reads, the live rows with the given ids and all live rows above them. It
@@ -106,6 +110,56 @@ func (t *Table) Rows(db *gorm.DB, known map[any]*Node, ids []any, lock string) (
 	}
 	maps.Copy(rows, known)
 	return rows, nil
+}
+
+// AtPaths returns the known rows and, by plain reads with all rows above them, the live rows at
+// some paths that are missing among them; at has all of these by where they are. Where lock is set,
+// it reads what is newest, and nothing above, to say which rows to lock. But it looks for a root
+// row by a plain read: a lock on a missing one would keep others from beginning their trees.
+func (t *Table) AtPaths(db *gorm.DB, known map[any]*Node, paths []plan.Spot, lock string) (at map[plan.Spot]*Node, rows map[any]*Node, err error) {
+	at, rows = make(map[plan.Spot]*Node), make(map[any]*Node)
+	add := func(n *Node) { at[plan.Spot{Tree: n.Tree, Path: n.Path}], rows[n.ID] = n, n }
+	for _, n := range known {
+		add(n)
+	}
+	isKnown := func(p plan.Spot) bool { return at[p] != nil }
+	if lock == "" && !slices.ContainsFunc(paths, isKnown) {
+		for _, n := range t.Recalled(db)[t.TableName] {
+			add(n)
+		}
+	}
+	var plain, newest []clause.Expression
+	asked := make(map[plan.Spot]bool)
+	for _, p := range paths {
+		path, err := pathlock.ParsePath(p.Path)
+		switch {
+		case err != nil || isKnown(p) || asked[p]:
+		case lock == "" || path.IsRoot():
+			plain = append(plain, t.HasPath(p.Tree, path))
+		default:
+			newest = append(newest, t.HasPath(p.Tree, path))
+		}
+		asked[p] = true
+	}
+	read := func(selection func(from Hinted) Selection) error {
+		return t.OnPathIndex(db, func(from Hinted) error {
+			found, err := t.Read(db, selection(from))
+			for _, n := range found {
+				add(n)
+			}
+			return err
+		})
+	}
+	const most = MaxPlaceholders / 8
+	for some := range slices.Chunk(plain, most) {
+		err = cmp.Or(err, read(func(from Hinted) Selection {
+			return Selection{Where: t.Lineage(clause.Expr{SQL: "(SELECT ? FROM ? WHERE ?)", Vars: []any{Column(t.Key), from, t.Matching(AnyOf(some), false)}})}
+		}))
+	}
+	for some := range slices.Chunk(newest, most) {
+		err = cmp.Or(err, read(func(from Hinted) Selection { return Selection{From: from, Where: AnyOf(some), Lock: t.Dialect.Newest} }))
+	}
+	return at, rows, err
 }
 
 // maxAncestry is how many rows an ancestry knows at most: some megabytes for a table, and enough

@@ -11,9 +11,10 @@ import (
 // Nodes, plans and locks have paths as "/a/b". The columns, and the fields of the caller's structs,
 // have them in the form that the model states: see package treetable.
 
-// Stated returns what a caller states by the text of a path column: "" for none.
+// Stated returns what a caller states by the text of a path column: "" for none, and for the top as
+// the path of a parent, which may be written as the separator, too.
 func Stated(form treetable.Form, text string) string {
-	if text == "" {
+	if text == "" || form.OfParent && text == form.Separator {
 		return ""
 	}
 	return form.Read(text)

@@ -103,7 +103,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		if s.Parent != nil || t.Tree != nil {
 			return nil, fmt.Errorf("gormplugin: %s: SingleTree(%q) is for a model that is no leaf and has no tree column", parsed.Name, s.Table.SingleTree)
 		}
-		t.sole = s.Table.SingleTree
+		t.Sole = s.Table.SingleTree
 	}
 	if s.Parent == nil && t.Path == nil {
 		if t.IDs == nil {

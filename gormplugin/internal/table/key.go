@@ -187,14 +187,14 @@ func (t *Table) ClearParents(ctx context.Context, rows reflect.Value) error {
 
 // SingleTree is the id of the only tree of a table without a tree column, "" for others.
 func (t *Table) SingleTree() string {
-	id, _ := t.sole.(string)
+	id, _ := t.Sole.(string)
 	return id
 }
 
 // treeBy returns the tree of a row: the table's only one, or what get returns of its column.
 func (t *Table) treeBy(get func(*schema.Field) any) any {
 	if t.Tree == nil {
-		return t.sole
+		return t.Sole
 	}
 	return get(t.Tree)
 }

@@ -124,7 +124,7 @@ func (l Lookup) Locate(db *gorm.DB, tree any, texts []string) []pathlock.Resolut
 // treeColumn returns what the tree column holds in a tree.
 func (l Lookup) treeColumn(ctx context.Context, tree any) (any, error) {
 	if !l.inTree {
-		return l.sole, nil
+		return l.Sole, nil
 	}
 	value, err := l.Convert(ctx, l.Tree, tree)
 	if plain, wrong := Plain(tree); wrong == nil && plain == nil {

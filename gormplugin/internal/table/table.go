@@ -34,8 +34,6 @@ type Table struct {
 	Tree    *schema.Field // nil for a leaf, and where all rows are in one tree
 	// described has the names of the columns, and what the tags say of them.
 	described treetable.Table
-	// sole is the only tree of a table without a tree column, nil for others.
-	sole any
 	// Path is the column that says where a row is, and from which its locks follow: the path of
 	// names or, where there is none, that of ids. Of a leaf it is the path of names, and optional.
 	Path *schema.Field

@@ -105,7 +105,7 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement, op *Operation) (*assignm
 		return nil, t.Unsupported("a hook cannot set the name of rows that are arranged: all of them would get the same")
 	}
 	// With the rest of a row, it is what was read of it.
-	if alone != nil && a.Name == nil && a.Parent == nil && a.Path+a.IDs == "" {
+	if alone != nil && a.Name == nil && a.Parent == nil && a.Path+a.IDs == "" && !a.StatesPath {
 		return nil, t.Unsupported("%q follows from the place of a row, and cannot be set: use gormplugin.Move", alone.DBName)
 	}
 	return a, nil
@@ -146,7 +146,8 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 		a.Tree = value
 	case t.Path:
 		text, _ := table.TextOf(value)
-		a.Path, a.AtTop = table.Stated(t.PathForm, text), text == ""
+		a.Path, a.StatesPath = table.Stated(t.PathForm, text), !t.ByIDs
+		a.AtTop = a.AtTop || text == "" && (t.ByIDs || !t.PathForm.OfParent)
 	case t.IDs:
 		text, _ := table.TextOf(value)
 		a.IDs, a.AtTop = table.Stated(t.IDsForm, text), a.AtTop || text == ""

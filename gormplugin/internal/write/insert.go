@@ -237,16 +237,16 @@ func (e *Engine) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
 }
 
 // selectPlace makes a statement that creates rows write the columns of their place, whatever it
-// selects and omits. It refuses a statement that leaves out a name or a parent which the rows
-// state: what it means is unclear.
+// selects and omits. It refuses a statement that leaves out a name or a parent, or a path
+// instead, which the rows state: what it means is unclear.
 func selectPlace(t *table.Table, stmt *gorm.Statement, rows []*arrival) error {
 	for _, f := range t.PlaceColumns() {
 		if table.IsWritten(stmt, f) {
 			continue
 		}
-		if f == t.Name || f == t.Parent {
+		if f == t.Name || f == t.Parent || f == t.Path {
 			for _, row := range rows {
-				if value, err := row.Get(f); err != nil || value != nil {
+				if value, err := row.Get(f); err != nil || value != nil && (f != t.Path || row.ByPath && row.Above().Path != "") {
 					return t.Unsupported("a new row's %q cannot be left out by Select or Omit", f.DBName)
 				}
 			}

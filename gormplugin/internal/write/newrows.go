@@ -41,6 +41,7 @@ func arrivals(db *gorm.DB, t *table.Table) ([]*arrival, error) {
 			return nil, err
 		}
 		rows[i] = &arrival{plan.Arrival{Node: n, Stated: n.Path, StatedIDs: n.IDs, StatedTree: n.Tree}, r, nil}
+		t.ReadPath(&rows[i].Arrival)
 	}
 	return rows, nil
 }
@@ -61,17 +62,46 @@ func (row *arrival) settleMarks() error {
 	return nil
 }
 
-// settleParent gives a new row without a parent the value of [table.Table.NoParentValue].
+// settleParent gives a new row without a parent the value of [table.Table.NoParentValue], and one
+// that states a path instead the parent and the name that the path says.
 func (row *arrival) settleParent() error {
+	parent := row.Parent
+	if parent == nil {
+		parent = row.Table.NoParentValue()
+	}
+	if row.ByPath {
+		return errors.Join(row.Set(row.Table.Parent, parent), row.Set(row.Table.Name, row.Name))
+	}
 	if row.Parent != nil {
 		return nil
 	}
-	return row.Set(row.Table.Parent, row.Table.NoParentValue())
+	return row.Set(row.Table.Parent, parent)
 }
 
 // parentsOf returns the known rows, and those of the rows' parents in the database that are missing
-// among them: see [table.Table.Rows].
+// among them: see [table.Table.Rows]. It finds the parents of rows that state a path instead.
 func parentsOf(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*table.Node, lock string) (map[any]*table.Node, error) {
+	var paths []plan.Spot
+	for _, row := range rows {
+		if row.ByPath {
+			paths = append(paths, row.Above())
+		}
+	}
+	if len(paths) > 0 {
+		at, found, err := t.Above.AtPaths(db, known, paths, lock)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if row.ByPath {
+				row.Parent = nil
+				if n := at[row.Above()]; n != nil {
+					row.Parent = n.ID
+				}
+			}
+		}
+		known = found
+	}
 	ids := make([]any, len(rows))
 	for i, row := range rows {
 		ids[i] = row.Parent

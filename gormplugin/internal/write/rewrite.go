@@ -99,11 +99,33 @@ func (e *Engine) relocationBy(db *gorm.DB, t *table.Table, a *assignment, hit pl
 		known = all
 	}
 	parents, err := t.Above.Rows(db, known, ids, lock)
+	if err == nil {
+		a, parents, err = placed(db, t, a, affected, parents, lock)
+	}
 	if err != nil {
 		return nil, err
 	}
 	x, err := t.Update(&a.Change, hit, parents)
 	return &relocation{x, a}, err
+}
+
+// placed returns the assignment with the parent that it states by a path instead, if it does, and
+// that row among those above.
+func placed(db *gorm.DB, t *table.Table, a *assignment, affected, above map[any]*table.Node, lock string) (*assignment, map[any]*table.Node, error) {
+	goal, ok, err := t.Goal(&a.Change, affected, above)
+	if err != nil || !ok {
+		return a, above, err
+	}
+	if err := t.IsWritable(t.Parent); err != nil {
+		return nil, nil, err
+	}
+	at, above, err := t.Above.AtPaths(db, above, []plan.Spot{goal}, lock)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := *a
+	b.Change, err = t.Reach(a.Change, at[goal])
+	return &b, above, err
 }
 
 // hasVersion reports whether all rows that the update hits have a version, as far as one is

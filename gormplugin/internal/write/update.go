@@ -18,8 +18,9 @@ import (
 // updating is an UPDATE.
 type updating struct {
 	*Engine
-	// plan is what the survey found, and removal that of an update that deletes rows; nil if there
-	// was none.
+	// asked is what the update said in the survey, plan is what the survey found, and removal that
+	// of an update that deletes rows; nil if there was none.
+	asked   *assignment
 	plan    *relocation
 	removal *plan.Removal
 }
@@ -51,7 +52,7 @@ func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 		}
 		return false, err
 	}
-	k.plan = found
+	k.asked, k.plan = a, found
 	if found.staysPut() {
 		return false, nil
 	}
@@ -140,7 +141,7 @@ func (k *updating) Write(w *writing) error {
 // plannedRelocation returns what the update does according to plain reads. The survey's plan is as
 // good as a new read, unless an association has been saved since that may have moved the row.
 func (k *updating) plannedRelocation(w *writing, a *assignment) (*relocation, error) {
-	if k.plan != nil && k.plan.assignment.SameAs(&a.Change) && (!k.plan.staysPut() || !savesAbove(w.St.Table, w.DB.Statement)) {
+	if k.plan != nil && k.asked.SameAs(&a.Change) && (!k.plan.staysPut() || !savesAbove(w.St.Table, w.DB.Statement)) {
 		return k.plan, nil
 	}
 	return k.surveyRelocation(w.DB, w.St.Table, a, w.DB.Statement)
@@ -193,7 +194,7 @@ func (k *updating) updateInPlace(w *writing, a *assignment, x *relocation) error
 			return err
 		}
 	}
-	if hit && a.Path+a.IDs != "" {
+	if hit && (a.Path+a.IDs != "" || a.StatesPath) {
 		err = writeBack(t, stmt, x, true)
 	} else if !hit {
 		err = k.refuseMissed(w)
@@ -240,6 +241,7 @@ func (k *updating) refuseMissed(w *writing) error {
 // updateMoved writes rows, some of which move, and the paths of all that is below these.
 func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) (err error) {
 	t, db := w.St.Table, w.DB
+	a.Change = x.assignment.Change // with the parent that a path says
 	tops, descend, err := k.checkMoves(db, t, x)
 	if err != nil {
 		return err

@@ -64,10 +64,16 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 		earlier := seen[row.ID]
 		seen[row.ID] = row
 		_, associated := db.Get(associationsKey)
+		if row.ByPath && !t.PathForm.OfParent && !isSave(db.Statement) {
+			if name, _ := row.Get(t.Name); name != row.Name || row.Above().Path != "" {
+				return nil, nil, t.Unsupported("an upsert cannot place the row %s, which is there, by its own path: state the parent and the name", shown.ID(n.ID))
+			}
+		}
+		row.ByPath = row.ByPath && t.PathForm.OfParent && writes(conflict, t.Path)
 		switch moves := displaces(t, conflict, row, n); {
 		case isSave(db.Statement) && (moves || row.isStale(n)):
 			return nil, nil, stale(t, n)
-		case moves && row.isStale(n) && (n.Parent != row.Parent || !t.StatedBelow(n, row.Stated)):
+		case moves && !row.ByPath && row.isStale(n) && (n.Parent != row.Parent || !t.StatedBelow(n, row.Stated)):
 			// Somebody has moved the row since it was loaded, which the caller does not mean to
 			// undo.
 			return nil, nil, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: row.Stated, Actual: n.Path}
@@ -80,7 +86,7 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 			return nil, nil, t.Unfit("an upsert has the row %s twice, and gives it another place: leave one out", shown.ID(n.ID))
 		case moves:
 			row.from = n
-			if !writes(conflict, t.Parent) {
+			if !row.ByPath && !writes(conflict, t.Parent) {
 				row.Parent = n.Parent
 			}
 			if row.Tree == nil || t.Tree == nil || !writes(conflict, t.Tree) {
@@ -186,8 +192,13 @@ func (e *Engine) moveFirst(w *writing, rows []*arrival) (moved int, err error) {
 		if row.from == nil {
 			continue
 		}
+		place := map[*schema.Field]any{t.Parent: row.Parent, t.Name: row.Name, t.Tree: row.Tree}
+		if row.ByPath {
+			delete(place, t.Parent)
+			place[t.Path] = t.PathForm.Print(row.Stated)
+		}
 		values := make(map[string]any)
-		for f, value := range map[*schema.Field]any{t.Parent: row.Parent, t.Name: row.Name, t.Tree: row.Tree} {
+		for f, value := range place {
 			if f != nil {
 				values[f.DBName] = value
 			}
@@ -278,7 +289,11 @@ func checkConflict(t *table.Table, c clause.OnConflict) error {
 // displaces reports whether an upsert would give a row in the table another parent, name or tree. A
 // column that it does not write, such as the name of an association's row, stays as it is.
 func displaces(t *table.Table, c clause.OnConflict, row *arrival, n *table.Node) bool {
-	return writes(c, t.Parent) && n.Parent != row.Parent || t.Name != nil && writes(c, t.Name) && n.Name != row.Name ||
+	elsewhere := writes(c, t.Parent) && n.Parent != row.Parent
+	if row.ByPath {
+		elsewhere = !t.AsStated(n, row.Stated, "")
+	}
+	return elsewhere || t.Name != nil && writes(c, t.Name) && n.Name != row.Name ||
 		t.Tree != nil && writes(c, t.Tree) && row.Tree != nil && row.Tree != n.Tree
 }
 
@@ -295,7 +310,11 @@ func writes(c clause.OnConflict, f *schema.Field) bool {
 // Omit leave columns out, a map may not have them, and a condition may leave out the row.
 func writesPlace(stmt *gorm.Statement, c clause.OnConflict, row *arrival) bool {
 	t := row.Table
-	for _, f := range []*schema.Field{t.Parent, t.Name} {
+	place := []*schema.Field{t.Parent, t.Name}
+	if row.ByPath {
+		place[0] = t.Path
+	}
+	for _, f := range place {
 		if f != nil && (row.Pairs != nil && !row.States(f) || !table.IsWritten(stmt, f)) {
 			return false
 		}

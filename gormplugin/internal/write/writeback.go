@@ -1,6 +1,7 @@
 package write
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"reflect"
@@ -23,6 +24,13 @@ func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence 
 	others := len(moves) < rows
 	if t.Tree != nil {
 		a.drop(t.Tree)
+	}
+	if a.ByPath {
+		var parents []any
+		for _, m := range moves {
+			parents = append(parents, cmp.Or(a.ParentOf(m.Node), t.NoParentValue()))
+		}
+		a.replace(t, t.Parent, ids, parents, others)
 	}
 	for _, f := range t.Following {
 		var values []any
@@ -56,6 +64,9 @@ func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool)
 	return t.EachRow(stmt.ReflectValue, func(row reflect.Value) error {
 		id, err := t.KeyOfRow(stmt.Context, row)
 		n := now[id]
+		if err == nil && n != nil && x.assignment.ByPath {
+			err = table.SetAnew(stmt.Context, t.Parent, row, cmp.Or(x.assignment.ParentOf(n), t.NoParentValue()))
+		}
 		if err != nil || n == nil {
 			return err
 		}

@@ -31,6 +31,9 @@ func anomalies() []anomaly {
 	return []anomaly{
 		{name: "two renames of one row", rows: []string{"/a/x", "/a/y"}, first: rename("/a", "b"), other: rename("/a", "c")},
 		{name: "insert below a row that is renamed", rows: []string{"/a/x"}, first: insert("/a/x"), other: rename("/a", "b")},
+		{name: "insert by the path of a row that is renamed", rows: []string{"/a/x"}, first: insertAt("/a/x"), other: rename("/a", "b")},
+		{name: "rename of a row by whose path another is inserted", rows: []string{"/a/x"}, first: rename("/a", "b"), other: insertAt("/a/x"), harmless: true},
+		{name: "insert by the path of a row that is deleted", rows: []string{"/a/x"}, first: insertAt("/a/x"), other: remove("/a/x")},
 		{name: "rename of a row and of an ancestor", rows: []string{"/a/b/c"}, first: rename("/a/b", "y"), other: rename("/a", "x")},
 		{name: "crossing moves", rows: []string{"/a/b", "/c/d"}, first: move("/a", "/c/d"), other: move("/c", "/a/b")},
 		{name: "move to a row that is renamed", rows: []string{"/a/x", "/d"}, first: move("/a", "/d"), other: rename("/d", "e")},
@@ -76,6 +79,14 @@ func insert(path string) operation {
 	return on(path, path, func(db *gorm.DB, parent, _ int64) error {
 		return db.Create(&Suite{ParentID: &parent, Name: "new"}).Error
 	})
+}
+
+// insertAt does so by the text of the path.
+func insertAt(path string) operation {
+	return func(w *world) func(*gorm.DB) error {
+		plan := w.root.PlanID
+		return func(db *gorm.DB) error { return db.Create(&Suite{PlanID: plan, Path: path + "/new"}).Error }
+	}
 }
 
 func remove(path string) operation {

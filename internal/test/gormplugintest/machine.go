@@ -61,6 +61,8 @@ type statement struct {
 	may []error
 	// claims are the places that it needs exclusively, by tree, if it changes any.
 	claims map[int][]string
+	// byPath is set where rows go by the text of a path.
+	byPath bool
 	// parts is set where GORM makes several statements of it.
 	parts bool
 	// top is set where rows come to the top: MySQL asks for others there after the write.

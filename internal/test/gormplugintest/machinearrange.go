@@ -3,6 +3,7 @@ package gormplugintest
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -75,7 +76,9 @@ func (m *machine) arranged() statement {
 			}
 		}
 	}
-	s = m.placed(g, changed, s)
+	if s = m.placed(g, changed, s); slices.Contains(s.reasons, gormplugin.ErrMisplaced) {
+		s.reasons = append(s.reasons, gormplugin.ErrNameTaken) // of one below a row that cannot go there
+	}
 	s.run = func(db *gorm.DB) error {
 		err := gormplugin.Arrange(db, x.slice(rows), columns...)
 		if _, named := errors.AsType[*gormplugin.RowError](err); !named && matches(err, []error{pathlock.ErrNotFound, gormplugin.ErrWouldCycle, gormplugin.ErrMisplaced, gormplugin.ErrNameTaken}) {

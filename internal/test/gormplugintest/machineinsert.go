@@ -53,32 +53,28 @@ func (m *machine) insert() statement {
 			row[m.table.note] = n.note
 		}
 		g.rows[id] = n
+		if (i == 0 || n.parent != fresh[0]) && (n.parent == 0 || row[m.table.treeColumn] == nil) {
+			m.insertByPath(g, id, row, &s)
+		}
 		fresh, values = append(fresh, id), append(values, row)
 	}
-	stated := m.stated(g, fresh, values, &s)
-	if s = m.placed(g, fresh, s); stated && len(s.reasons) > 0 {
-		s.reasons = append(s.reasons, gormplugin.ErrMisplaced)
-	}
+	m.stated(g, fresh[0], values[0])
+	s = m.placed(g, fresh, s)
 	s.what = fmt.Sprintf("insert %v", values)
 	m.inserting(&s, fresh, values)
 	return s
 }
 
-// stated has a new row state its path at times, rightly or wrongly. If it states a parent, that
+// stated has a new row state its path beside its parent at times, rightly or wrongly: the parent
 // decides.
-func (m *machine) stated(g forest, fresh []int, values []map[string]any, s *statement) bool {
-	if m.table.path == "" || m.knows || !m.rarely(5, "states its path") {
-		return false
+func (m *machine) stated(g forest, id int, row map[string]any) {
+	if m.table.path == "" || m.knows || g.rows[id].parent == 0 || row[m.table.path] != nil || !m.rarely(5, "states its path") {
+		return
 	}
-	id, row := fresh[0], values[0]
 	row[m.table.path] = g.form.of(g.path(id))
 	if rapid.Bool().Draw(m.T, "wrongly") {
 		row[m.table.path] = "/else/where"
-		if g.rows[id].parent == 0 {
-			s.reasons = append(s.reasons, gormplugin.ErrMisplaced)
-		}
 	}
-	return true
 }
 
 // inserting draws how the rows are created.
@@ -94,7 +90,9 @@ func (m *machine) inserting(s *statement, fresh []int, values []map[string]any) 
 	}
 	if len(rows) == 1 {
 		forms["a struct"] = func(db *gorm.DB) error { return db.Create(rows[0]).Error }
-		forms["Save"] = func(db *gorm.DB) error { return db.Save(rows[0]).Error }
+		if values[0][x.label] != nil { // else its UPDATE assigns none
+			forms["Save"] = func(db *gorm.DB) error { return db.Save(rows[0]).Error }
+		}
 		forms["the table by its name"] = func(db *gorm.DB) error { return db.Table(x.schema.Table).Create(rows[0]).Error }
 	}
 	if _, own := values[0]["id"]; own || x.ids == "" {
@@ -124,6 +122,9 @@ func (m *machine) inserting(s *statement, fresh []int, values []map[string]any) 
 	s.told = func(f forest) {
 		for i, id := range fresh {
 			m.toldPath(f, id, rows[i])
+			if s.byPath && values[i][m.table.parent] == nil {
+				m.toldParent(f, id, rows[i])
+			}
 		}
 	}
 }

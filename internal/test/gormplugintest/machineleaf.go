@@ -44,7 +44,8 @@ func (m *machine) leaf() statement {
 				return err
 			}, told: func(f forest) { m.toldLeaf(f, id, made) },
 		}
-		if source != 0 {
+		switch {
+		case source != 0:
 			s.what = fmt.Sprintf("a copy of the leaf %v as %s", m.leaves[source], s.what)
 			if !m.hasPlace(m.leaves[source]) {
 				s.reasons = append(s.reasons, pathlock.ErrNotFound)
@@ -52,7 +53,10 @@ func (m *machine) leaf() statement {
 			if name == "" {
 				g.leaves[id] = node{parent: parent, name: m.leaves[source].name, note: m.leaves[source].note}
 			}
-		} else if m.leafPaths.Path != "" && !strings.Contains(name, m.leafForm.separator) && m.rarely(4, "stated") {
+		case m.table.sole != "" && m.leafPaths.Path != "" && m.leafForm.endsIn(name) && m.rarely(3, "by its path"):
+			made.SuiteID, made.Column = 0, m.textBelow(m.leafForm, parent, name)
+			m.leafByPath(g, id, 0, made.Column, &s)
+		case parent != 0 && m.leafPaths.Path != "" && !strings.Contains(name, m.leafForm.separator) && m.rarely(4, "stated"):
 			if made.Column, _ = m.leafColumns(g, g.leaves[id], 0); m.rarely(3, "outdated") {
 				made.Column += m.leafForm.separator + "x"
 			}
@@ -107,7 +111,11 @@ func (m *machine) leaf() statement {
 	}
 	dest := new(Case)
 	s := statement{what: fmt.Sprintf("a leaf %v to %v", was, n), told: func(f forest) { m.toldLeaf(f, id, dest) }}
-	function := rapid.Bool().Draw(m.T, "by a function")
+	function, column, value := rapid.Bool().Draw(m.T, "by a function"), "suite_id", m.value(parent)
+	if byPath := m.leafPaths.Path != "" && m.leafForm.ofParent; moved && byPath && !function && rapid.Bool().Draw(m.T, "by its path") {
+		column, value = m.leafPaths.Path, m.textBelow(m.leafForm, parent, name)
+		n = m.leafByPath(g, id, m.rows[was.parent].tree, fmt.Sprint(value), &s)
+	}
 	s.run = func(db *gorm.DB) error {
 		key, err := key(db, id)
 		if err != nil {
@@ -120,7 +128,7 @@ func (m *machine) leaf() statement {
 		case function:
 			return gormplugin.Rename(db, dest, key, name)
 		case moved:
-			return db.Model(dest).Update("suite_id", m.value(parent)).Error
+			return db.Model(dest).Update(column, value).Error
 		default:
 			return db.Model(dest).Update("name", name).Error
 		}

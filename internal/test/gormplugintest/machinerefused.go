@@ -17,7 +17,7 @@ func (m *machine) refused() statement {
 	id := pick(m, m.live(), "row")
 	key := m.keys[id]
 	byID := func(db *gorm.DB) *gorm.DB { return db.Model(x.new()).Where("id = ?", key) }
-	unsupported, elsewhere := []error{gormplugin.ErrUnsupported}, []error{pathlock.ErrPathChanged, gormplugin.ErrUnsupported}
+	unsupported, elsewhere := []error{gormplugin.ErrUnsupported}, append([]error{gormplugin.ErrUnsupported}, noPlace...)
 	path := x.path
 	if path == "" {
 		path = x.ids

@@ -10,6 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+	"pgregory.net/rapid"
 )
 
 // image is a row as it was read, and its paths at that time.
@@ -97,7 +98,7 @@ func (m *machine) save() statement {
 	var changed []int
 	if m.moved(now, want) {
 		changed = []int{at.id}
-		above := want.parent == now.parent && (m.byIDs || at.path == m.form.of("") || at.node.name == now.name)
+		above := want.parent == now.parent && (m.byIDs || m.form.ofParent || at.path == m.form.of("") || at.node.name == now.name)
 		if outdated && !above {
 			s.reasons = append(s.reasons, pathlock.ErrPathChanged)
 		}
@@ -132,6 +133,18 @@ func (m *machine) upsert() statement {
 	}
 	values := map[string]any{"id": m.keys[id], x.label: label, x.parent: m.value(parent)}
 	x.putIn(values, m.trees[n.tree])
+	s := statement{}
+	if text := m.textBelow(m.form, parent, label); x.path != "" && m.form.ofParent && text != "" && slices.Contains(columns, x.parent) && rapid.Bool().Draw(m.T, "by its path") {
+		delete(values, x.parent)
+		values[x.path] = text
+		var ok bool
+		if parent, ok = m.goal(m.form, n.tree, text, label); !ok {
+			s.reasons = append(s.reasons, pathlock.ErrNotFound)
+		}
+		if len(columns) == 1 {
+			conflict.DoUpdates = clause.AssignmentColumns([]string{x.path})
+		}
+	}
 	if slices.Contains(columns, x.label) {
 		n.name = label
 	}
@@ -144,7 +157,7 @@ func (m *machine) upsert() statement {
 	}
 	g.rows[id] = n
 	var changed []int
-	s := statement{what: fmt.Sprintf("upsert of %v as %q below %d", m.paths([]int{id}), label, parent)}
+	s.what = fmt.Sprintf("upsert %v of %v as %q below %d", values, m.paths([]int{id}), label, parent)
 	if m.moved(m.rows[id], n) {
 		changed = []int{id}
 		if m.isRoot(id) || n.name == "" && !m.nameless {

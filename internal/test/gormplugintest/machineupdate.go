@@ -36,6 +36,11 @@ func (m *machine) update() statement {
 		values[m.table.label] = name
 		what |= 1
 	}
+	goes := what&2 != 0
+	byPath := goes && m.table.path != "" && m.form.ofParent && rapid.Bool().Draw(m.T, "by the text of a path")
+	if byPath {
+		parent, goes = m.updateByPath(ids, values, parent, name, &s)
+	}
 	var changed []int
 	for _, id := range ids {
 		n := g.rows[id]
@@ -43,7 +48,7 @@ func (m *machine) update() statement {
 		if what&1 != 0 {
 			n.name = name
 		}
-		if what&2 != 0 {
+		if goes && (!byPath || !n.dead) {
 			n.parent = parent
 		}
 		if m.table.note != "" && what&4 != 0 {
@@ -104,20 +109,27 @@ func (m *machine) updating(s *statement, ids []int, values map[string]any, named
 			forms["UpdateColumn"] = func(db *gorm.DB) error { return byID(db).UpdateColumn(column, value).Error }
 		}
 	}
-	told := func(row any) func(forest) { return func(f forest) { m.toldPath(f, ids[0], row) } }
+	was := m.rows[ids[0]].parent
+	told := func(row any) func(forest) {
+		return func(f forest) {
+			if m.toldPath(f, ids[0], row); s.byPath && f.rows[ids[0]].parent != was {
+				m.toldParent(f, ids[0], row)
+			}
+		}
+	}
 	row := x.row(map[string]any{"id": keys[0]})
 	forms["by a row"] = nil
 	if len(ids) == 1 {
 		forms["by a row"] = func(db *gorm.DB) error { return db.Model(row).Updates(assigned()).Error }
-		if name != "" && parent != 0 {
+		if name != "" && (parent != 0 || s.byPath) && values[x.path] != "" {
 			forms["by a struct"] = func(db *gorm.DB) error {
 				return db.Model(x.row(map[string]any{"id": keys[0]})).Updates(x.row(values)).Error
 			}
 		}
-		if named && len(values) == 1 && !m.nameless {
+		if named && len(values) == 1 && !m.nameless && !s.byPath {
 			forms["Rename"] = func(db *gorm.DB) error { return gormplugin.Rename(db, row, keys[0], name) }
 		}
-		if moved && len(values) == 1 && parent != -1 {
+		if moved && len(values) == 1 && parent != -1 && !s.byPath {
 			forms["Move"] = func(db *gorm.DB) error { return gormplugin.Move(db, row, keys[0], gormplugin.Below(m.keys[parent])) }
 		}
 	} else {
