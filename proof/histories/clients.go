@@ -171,12 +171,12 @@ func (c *client) request(ctx context.Context, w input, key string, copies, again
 		}
 		limit = patience / 2
 	}
-	if out.unknown && w.reads() || out.refused == nowhere {
-		return out
-	}
 	back := int64(time.Since(c.began))
 	if out.unknown {
 		out, back = output{unknown: true}, math.MaxInt64
+	}
+	if out.unknown && w.reads() || out.refused == nowhere {
+		return out
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,6 +2,9 @@ package histories
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"testing"
 	"time"
@@ -47,6 +50,24 @@ func onProduct(t *testing.T, product string) backend {
 }
 
 func TestHistories_PostgreSQL(t *testing.T) { runAll(t, onServer(t, testserver.Postgres(t))) }
+
+// TestClient_unknown sends a request to an instance that ends before it answers. No other try
+// reaches it. So the request may have had its effect, and belongs to the history.
+func TestClient_unknown(t *testing.T) {
+	ends := httptest.NewUnstartedServer(nil)
+	ends.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = ends.Listener.Close()
+		panic(http.ErrAbortHandler)
+	})
+	ends.Start()
+	t.Cleanup(ends.Close)
+	at := &instance{SampleApp: &testchild.SampleApp{Addr: ends.Listener.Addr().String()}}
+	c := &client{plan: &plan{began: time.Now()}, http: ends.Client(), instances: []*instance{at}, rand: rand.New(rand.NewPCG(1, 1))}
+	c.request(t.Context(), input{do: "delete", node: id{number: 7}}, "key", 1, tries, patience)
+	if len(c.history) != 1 || !c.history[0].Output.(output).unknown {
+		t.Errorf("the history is %+v", c.history)
+	}
+}
 
 // runAll runs round after round for as long as there is time.
 func runAll(t *testing.T, b backend) {
