@@ -45,7 +45,7 @@ func TestDrivers_mattn(t *testing.T) {
 			"file:" + filepath.Join(t.TempDir(), "test.db") + "?_busy_timeout=10000&_journal_mode=WAL&_synchronous=OFF&_txlock=immediate",
 		},
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return sqlite.New(sqlite.Config{Conn: pool}) },
-		SoleWriter: true, GivenUp: sqlite3.Error{Code: sqlite3.ErrBusy},
+		SoleWriter: true, Again: true, GivenUp: sqlite3.Error{Code: sqlite3.ErrBusy},
 	}
 	gormplugintest.RunMachine(t, d)
 	gormplugintest.RunTransactions(t, d)
