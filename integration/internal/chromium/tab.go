@@ -19,7 +19,7 @@ import (
 const desktopWidth, desktopHeight = 1280, 800
 
 // patience bounds each step of a tab. It bounds failures only.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 // Tab is one page for one test. Its methods fail the test if a step fails. They are for one
 // goroutine at a time.
