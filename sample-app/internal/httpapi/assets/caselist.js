@@ -84,8 +84,11 @@ export class CaseList {
       const save = async (e) => {
         e.preventDefault();
         text(wrong, validName(name.value) ? '' : t('err.badName'));
-        if (wrong.textContent) name.focus();
-        else if (await saving.go()) close(true);
+        if (wrong.textContent) return name.focus();
+        const saved = await saving.go();
+        if (!saved) return;
+        this.set(this.#cases.map((c) => (c.id === id ? { ...c, ...saved } : c))); // the list may come late
+        close(true);
       };
       return h('form', { onsubmit: save }, h('label', {}, h('span', {}, t('caseName')), name), h('label', {}, h('span', {}, t('body')), body), wrong,
         okCancel(close, t('save')));
