@@ -40,11 +40,12 @@ func (w *world) disturb(n int) {
 		w.crash(at, n)
 	case 8: // a restart without a file
 		w.server.forget()
-		faults := w.faults
-		w.forgot(w.lease, w.lease/3+timeout+grace, func() bool {
+		// A renewal that meets a broken connection is repeated after a tenth of the lease.
+		faults, renewed := w.faults, w.lease/3+w.lease/10+timeout
+		w.forgot(w.lease, renewed+grace, func() bool {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			return w.faults == faults && w.fault.Before(time.Now().Add(-w.lease/3-timeout))
+			return w.faults == faults && w.fault.Before(time.Now().Add(-renewed))
 		})
 		for _, i := range w.instances {
 			i.network.cut()
