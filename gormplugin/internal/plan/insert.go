@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -76,7 +75,7 @@ func (s *Shape) Place(row *Arrival, rows []*Arrival, parents map[any]*Node) erro
 	case above == nil && row.ByPath && row.above != "":
 		return s.noneAt(row.above)
 	case above == nil && s.IsLeaf():
-		return s.Misplaced("a leaf needs a parent")
+		return s.parentless(row)
 	case above != nil:
 		if row.StatedTree != nil && row.StatedTree != above.Tree && !s.IsLeaf() {
 			return s.Misplaced("the parent %s is in the tree %s, not in %s", shown.ID(above.ID), shown.ID(above.Tree), shown.ID(row.StatedTree))
@@ -89,13 +88,33 @@ func (s *Shape) Place(row *Arrival, rows []*Arrival, parents map[any]*Node) erro
 	s.Follow(row.Node, above)
 	if above == nil { // a parent that is stated decides: the path may be older
 		if s.checkStated(row.ID, row.Stated, row.StatedIDs, row.Node) != nil {
-			return s.Misplaced("a new row states no parent, and the path %q says none: it has to be in the form %s and to end in the row's name, and the row needs its tree", shown.Cut(cmp.Or(row.Stated, row.StatedIDs)), s.PathForm)
+			return s.parentless(row)
 		}
 	}
 	if row.At, err = s.checkedLocation(row.Node, above == nil); err != nil {
 		return err
 	}
 	return s.checkDepth(row.At.Path)
+}
+
+// parentless is the error of a new row that states no parent, and no path that says one.
+func (s *Shape) parentless(row *Arrival) error {
+	text := shown.Cut(s.PathForm.Print(row.Stated))
+	_, err := s.parse(row.Stated)
+	switch {
+	case s.IsLeaf() && row.Stated == "":
+		return s.Misplaced("a leaf needs a parent")
+	case s.IsLeaf() && s.Above.Sole == nil:
+		return s.Misplaced("a leaf needs a parent: a path says it only if the tree's table has no tree column")
+	case row.Stated == "" || s.ByIDs || s.Nameless:
+		return s.Misplaced("a new row states a path of ids, and no parent: state the parent, or leave the path empty for the top")
+	case err != nil:
+		return s.Misplaced("the path %q says no parent: %v", text, err)
+	case row.StatedTree == nil && !s.IsLeaf():
+		return s.Misplaced("a new row states the path %q instead of its parent, and no tree: state the tree, too", text)
+	default:
+		return s.Misplaced("the path %q of a new row does not end in its name, %q", text, shown.Cut(row.Name))
+	}
 }
 
 // aboveNew returns the row that a new row hangs below, nil for one at the top.

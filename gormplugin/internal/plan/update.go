@@ -64,14 +64,13 @@ func (c *Change) SameAs(d *Change) bool {
 // Goal returns where the parent is that a change states by its path instead, below which all of the
 // affected rows are to go. Only a column that holds the path of the parent says so: a row's own
 // path may have been read before somebody moved the row. It is not ok if the change states the
-// parent, or a path that leaves every row where it is, or one that says no place. parents has the
-// rows above.
+// parent, or a path that leaves every row where it is. parents has the rows above.
 func (s *Shape) Goal(c *Change, affected, parents map[any]*Node) (to Spot, ok bool, err error) {
 	if !c.StatesPath || !s.PathForm.OfParent || c.Parent != nil || c.Parents != nil {
 		return to, false, nil
 	}
-	if _, _, ok := s.placeIn(c.Path); !ok && c.Path != "" {
-		return to, false, nil
+	if _, err := s.parse(c.Path); err != nil && len(affected) > 0 {
+		return to, false, s.Misplaced("the path %q says no parent: %v", shown.Cut(s.PathForm.Print(c.Path)), err)
 	}
 	trees, moves := make(map[any]bool), false
 	for _, n := range affected {

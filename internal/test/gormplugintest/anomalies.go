@@ -34,6 +34,10 @@ func anomalies() []anomaly {
 		{name: "insert by the path of a row that is renamed", rows: []string{"/a/x"}, first: insertAt("/a/x"), other: rename("/a", "b")},
 		{name: "rename of a row by whose path another is inserted", rows: []string{"/a/x"}, first: rename("/a", "b"), other: insertAt("/a/x"), harmless: true},
 		{name: "insert by the path of a row that is deleted", rows: []string{"/a/x"}, first: insertAt("/a/x"), other: remove("/a/x")},
+		{name: "move by the path of a row that is renamed", first: update("/a", "folder", "/d"), other: update("/d", "name", "e")},
+		{name: "move by the path of a row below one that is moved", first: update("/a", "folder", "/d/x"), other: update("/d", "folder", "/c")},
+		{name: "crossing moves by paths", first: update("/a", "folder", "/c/y"), other: update("/c", "folder", "/a/z")},
+		{name: "move by the path of a row that is deleted", first: update("/a", "folder", "/d/x"), other: removeFile("/d/x")},
 		{name: "rename of a row and of an ancestor", rows: []string{"/a/b/c"}, first: rename("/a/b", "y"), other: rename("/a", "x")},
 		{name: "crossing moves", rows: []string{"/a/b", "/c/d"}, first: move("/a", "/c/d"), other: move("/c", "/a/b")},
 		{name: "move to a row that is renamed", rows: []string{"/a/x", "/d"}, first: move("/a", "/d"), other: rename("/d", "e")},
@@ -86,6 +90,28 @@ func insertAt(path string) operation {
 	return func(w *world) func(*gorm.DB) error {
 		plan := w.root.PlanID
 		return func(db *gorm.DB) error { return db.Create(&Suite{PlanID: plan, Path: path + "/new"}).Error }
+	}
+}
+
+// update changes a column of a file, of those that it makes.
+func update(path, column, value string) operation {
+	return onFile(path, func(db *gorm.DB, id int64) error {
+		return db.Model(&file{}).Where("id = ?", id).Update(column, value).Error
+	})
+}
+
+func removeFile(path string) operation {
+	return onFile(path, func(db *gorm.DB, id int64) error { return db.Delete(&file{}, id).Error })
+}
+
+// onFile is an operation on the file at a path, of a few that it makes.
+func onFile(path string, write func(db *gorm.DB, id int64) error) operation {
+	return func(w *world) func(*gorm.DB) error {
+		for _, p := range []string{"/a", "/a/z", "/c", "/c/y", "/d", "/d/x"} {
+			w.file(p)
+		}
+		id := w.file(path).ID
+		return func(db *gorm.DB) error { return write(db, id) }
 	}
 }
 

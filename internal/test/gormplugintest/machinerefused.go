@@ -67,6 +67,9 @@ func (m *machine) refused() statement {
 		}},
 		{"all rows", []error{gorm.ErrMissingWhereClause}, func(db *gorm.DB) error { return db.Delete(x.new()).Error }},
 	}
+	if x.pathForm.ofParent {
+		all = append(all, refusal{"a path in another form", []error{gormplugin.ErrMisplaced}, func(db *gorm.DB) error { return byID(db).Update(path, "else//where").Error }})
+	}
 	if x.treeColumn != "" {
 		all = append(all, refusal{"another tree", unsupported, func(db *gorm.DB) error { return byID(db).Update(x.treeColumn, m.trees[1-m.rows[id].tree]).Error }})
 	}

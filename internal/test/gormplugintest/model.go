@@ -67,11 +67,12 @@ func NewPlugin(locker *pathlock.Locker, opts ...gormplugin.Option) *gormplugin.P
 		gormplugin.Model(&Dept{}),
 		gormplugin.Model(&Topic{}),
 		gormplugin.Model(&Stated{}),
+		gormplugin.Model(&file{}),
 	}
 	return gormplugin.New(locker, append(models, opts...)...)
 }
 
 // Models returns the models that a plugin of [NewPlugin] guards.
 func Models() []any {
-	return []any{&Suite{}, &Case{}, &Folder{}, &Page{}, &Block{}, &Entry{}, &Shelf{}, &Dept{}, &Topic{}, &Stated{}}
+	return []any{&Suite{}, &Case{}, &Folder{}, &Page{}, &Block{}, &Entry{}, &Shelf{}, &Dept{}, &Topic{}, &Stated{}, &file{}}
 }

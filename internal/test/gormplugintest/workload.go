@@ -149,9 +149,26 @@ func (l *workload) insert(tx *gorm.DB, live []actual) error {
 				values[l.of.label] = ""
 			}
 		}
+		if l.of.path != "" && values[l.of.label] != "" && l.random.IntN(3) == 0 {
+			delete(values, l.of.parent)
+			l.of.putIn(values, l.tree)
+			values[l.of.path] = l.text(live, fmt.Sprint(values[l.of.label]))
+		}
 		rows = append(rows, l.of.row(values))
 	}
 	return tx.Create(l.of.slice(rows)).Error
+}
+
+// text is how the path of a row with a name is spelled below one of the rows, or at the top.
+func (l *workload) text(rows []actual, name string) string {
+	above, byKey := "", make(map[string]actual)
+	for _, r := range rows {
+		if byKey[r.key] = r; l.random.IntN(len(rows)) == 0 {
+			above = r.key
+		}
+	}
+	path, _, _ := recomputed(byKey[above], byKey)
+	return l.of.pathForm.of(path + "/" + name)
 }
 
 // remove deletes a row, softly or for good, and what is below it.
@@ -171,6 +188,10 @@ func (l *workload) update(tx *gorm.DB, live, named []actual) error {
 	}
 	if what&2 != 0 {
 		values[l.of.parent] = l.below(live)
+	}
+	if what&2 != 0 && l.of.path != "" && l.of.pathForm.ofParent && l.random.IntN(2) == 0 {
+		delete(values, l.of.parent)
+		values[l.of.path] = l.text(live, "x")
 	}
 	if what&4 != 0 && l.of.note != "" || len(values) == 0 {
 		values[l.of.label] = l.name()

@@ -68,6 +68,15 @@ func (w *world) build(path string) *Suite {
 	return at
 }
 
+// file makes a row of the plan's tree of files, below one that is there, unless there is one.
+func (w *world) file(path string) *file {
+	w.Helper()
+	end := strings.LastIndexByte(path, '/')
+	f := &file{Tree: w.root.PlanID, Folder: path[:end], Name: path[end+1:]}
+	w.must(w.db.FirstOrCreate(f, f).Error)
+	return f
+}
+
 // paths returns the path columns of the live rows of the plan, without the root's.
 func (w *world) paths() string {
 	w.Helper()
@@ -89,7 +98,8 @@ func (w *world) has(want ...string) {
 func (w *world) problems() []string {
 	w.Helper()
 	_, found := w.tableOf(shapes()[0]).problems(w.db, w.root.PlanID)
-	return found
+	_, ofFiles := w.tableOf(shape{model: file{}}).problems(w.db, w.root.PlanID)
+	return append(found, ofFiles...)
 }
 
 // sound checks the plan.
