@@ -64,10 +64,15 @@ func (c *Change) SameAs(d *Change) bool {
 // Goal returns where the parent is that a change states by its path instead, below which all of the
 // affected rows are to go. Only a column that holds the path of the parent says so: a row's own
 // path may have been read before somebody moved the row. It is not ok if the change states the
-// parent, or a path that leaves every row where it is. parents has the rows above.
-func (s *Shape) Goal(c *Change, affected, parents map[any]*Node) (to Spot, ok bool, err error) {
+// parent, or a path that leaves every row where it is. Deleted rows among others stay where they
+// are. parents has the rows above.
+func (s *Shape) Goal(c *Change, hit Hits, parents map[any]*Node) (to Spot, ok bool, err error) {
 	if !c.StatesPath || !s.PathForm.OfParent || c.Parent != nil || c.Parents != nil {
 		return to, false, nil
+	}
+	affected := c.Affected(hit)
+	if len(affected) == 0 && len(hit.Dead) > 0 {
+		return to, false, s.Unsupported("a path does not move a row that is deleted: restore it by the same update, or set its parent")
 	}
 	if _, err := s.parse(c.Path); err != nil && len(affected) > 0 {
 		return to, false, s.Misplaced("the path %q says no parent: %v", shown.Cut(s.PathForm.Print(c.Path)), err)

@@ -100,7 +100,7 @@ func (e *Engine) relocationBy(db *gorm.DB, t *table.Table, a *assignment, hit pl
 	}
 	parents, err := t.Above.Rows(db, known, ids, lock)
 	if err == nil {
-		a, parents, err = placed(db, t, a, affected, parents, lock)
+		a, parents, err = placed(db, t, a, hit, parents, lock)
 	}
 	if err != nil {
 		return nil, err
@@ -111,8 +111,8 @@ func (e *Engine) relocationBy(db *gorm.DB, t *table.Table, a *assignment, hit pl
 
 // placed returns the assignment with the parent that it states by a path instead, if it does, and
 // that row among those above.
-func placed(db *gorm.DB, t *table.Table, a *assignment, affected, above map[any]*table.Node, lock string) (*assignment, map[any]*table.Node, error) {
-	goal, ok, err := t.Goal(&a.Change, affected, above)
+func placed(db *gorm.DB, t *table.Table, a *assignment, hit plan.Hits, above map[any]*table.Node, lock string) (*assignment, map[any]*table.Node, error) {
+	goal, ok, err := t.Goal(&a.Change, hit, above)
 	if err != nil || !ok {
 		return a, above, err
 	}

@@ -70,6 +70,13 @@ func (m *machine) refused() statement {
 	if x.pathForm.ofParent {
 		all = append(all, refusal{"a path in another form", []error{gormplugin.ErrMisplaced}, func(db *gorm.DB) error { return byID(db).Update(path, "else//where").Error }})
 	}
+	if x.pathForm.ofParent && x.mark != "" {
+		all = append(all, refusal{"a path of a deleted row", unsupported, func(db *gorm.DB) error {
+			return db.Transaction(func(tx *gorm.DB) error {
+				return cmp.Or(byID(tx).Delete(x.new()).Error, byID(tx.Unscoped()).Update(path, x.pathForm.of("/x")).Error)
+			})
+		}})
+	}
 	if x.treeColumn != "" {
 		all = append(all, refusal{"another tree", unsupported, func(db *gorm.DB) error { return byID(db).Update(x.treeColumn, m.trees[1-m.rows[id].tree]).Error }})
 	}

@@ -50,6 +50,7 @@ type (
 		Above  string `pathlock:"idpath,form:parent:*.*" gorm:"size:200"`
 		Level  int    `pathlock:"depth"`
 		Note   string
+		Gone   gorm.DeletedAt
 	}
 	volume struct {
 		ID     int64

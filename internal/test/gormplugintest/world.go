@@ -98,7 +98,7 @@ func (w *world) has(want ...string) {
 func (w *world) problems() []string {
 	w.Helper()
 	_, found := w.tableOf(shapes()[0]).problems(w.db, w.root.PlanID)
-	_, ofFiles := w.tableOf(shape{model: file{}}).problems(w.db, w.root.PlanID)
+	_, ofFiles := w.tableOf(shape{model: file{}, live: "gone IS NULL"}).problems(w.db, w.root.PlanID)
 	return append(found, ofFiles...)
 }
 
