@@ -13,6 +13,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // grove is a tree, t, of the rows 1 /a, 2 /a/b, 3 /a/b/c and 4 /d, with the deleted rows 5 /a/e and
@@ -489,6 +490,34 @@ func TestUpdate_tellsDepthFromCycles(t *testing.T) {
 		_, err := s.Update(&plan.Change{Parents: parents}, plan.Hits{Live: rows}, rows)
 		if row, named := errors.AsType[*fault.RowError](err); !named || !errors.Is(err, want) || circle && parents[row.ID] == nil {
 			t.Errorf("in a circle %v: %v", circle, err)
+		}
+	}
+}
+
+func TestInsert_namesWhatIsWrongWithAPath(t *testing.T) {
+	for _, c := range []struct {
+		leaf bool
+		form treetable.Form
+		row  plan.Node
+		path string // as the caller wrote it
+		want string
+	}{
+		{false, treetable.Form{Separator: "/", Trail: "/", OfParent: true}, plan.Node{Name: "n", Tree: "t"}, "a/b", `the path "a/b" says no parent: pathlock: invalid path: "a/b" is not in the form parent:*/*/`},
+		{false, treetable.Form{Separator: "/", Trail: "/", OfParent: true}, plan.Node{Name: "n", Tree: "t"}, "a//b/", `the path "a//b/" says no parent: pathlock: invalid path: "/a//b": empty name`},
+		{false, treetable.DefaultForm, plan.Node{Name: "n", Tree: "t"}, "/a/x", `the path "/a/x" of a new row does not end in its name, "n"`},
+		{false, treetable.DefaultForm, plan.Node{Name: "n"}, "/a/n", `states the path "/a/n" instead of its parent, and no tree`},
+		{true, treetable.DefaultForm, plan.Node{Name: "n"}, "/a/n", "a path says it only if the tree's table has no tree column"},
+	} {
+		g := newGrove()
+		s := g.nodes
+		if c.leaf {
+			s = g.leaves
+		}
+		s.PathForm = c.form
+		row := &plan.Arrival{Node: &c.row, Stated: c.form.Read(c.path), StatedTree: c.row.Tree}
+		s.ReadPath(row)
+		if _, err := s.Insert([]*plan.Arrival{row}, g.live()); !errors.Is(err, fault.ErrMisplaced) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got %v, want %s", c.path, err, c.want)
 		}
 	}
 }
