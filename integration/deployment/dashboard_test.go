@@ -42,8 +42,9 @@ func queries(t *testing.T) (all []expression) {
 
 // alert is an alert rule.
 type alert struct {
-	Alert string `yaml:"alert"`
-	Expr  string `yaml:"expr"`
+	Alert       string            `yaml:"alert"`
+	Expr        string            `yaml:"expr"`
+	Annotations map[string]string `yaml:"annotations"`
 }
 
 // alerts are the alert rules.
@@ -129,16 +130,18 @@ func TestDashboard_namesWhatExists(t *testing.T) {
 	}
 }
 
-// Every alert and every metric is explained on the page, in both languages.
+// Every alert says what to do, and every metric is explained on the page, in both languages.
 func TestAlerts_areExplained(t *testing.T) {
+	for _, a := range alerts(t) {
+		for _, what := range []string{"summary", "description", "action"} {
+			if a.Annotations[what] == "" {
+				t.Errorf("%s has no %s", a.Alert, what)
+			}
+		}
+	}
 	for _, page := range []string{"operating.md", "operating.zh-CN.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 		testerr.Must(t, err)
-		for _, a := range alerts(t) {
-			if !strings.Contains(string(text), "`"+a.Alert+"`") {
-				t.Errorf("%s does not explain %s", page, a.Alert)
-			}
-		}
 		for name := range metrics(t) {
 			if !strings.Contains(string(text), "`"+name+"`") {
 				t.Errorf("%s does not explain %s", page, name)
