@@ -119,22 +119,19 @@ type tally struct {
 	// bad is how many of the pairs must not run at once. Snapshot copies into each other's source
 	// may.
 	bad int
-	// byRule is what each rule makes of them.
-	byRule map[operation.Rule]*outcomes
+	// needless is how many of the others wait by each rule.
+	needless map[operation.Rule]int
 	// byCause is how often each cause makes a pair wait without need, and example one such pair. A
 	// cause of "" is one without a name.
 	byCause map[string]int
 	example map[string]pair
 }
 
-// outcomes is how many pairs a rule lets wait, and how many of these without need.
-type outcomes struct{ waits, needless int }
-
 func count(t table, judged []pair) tally {
 	sum := tally{
-		byRule:  map[operation.Rule]*outcomes{operation.NameSlot: {}, operation.ParentExclusive: {}},
-		byCause: map[string]int{},
-		example: map[string]pair{},
+		needless: make(map[operation.Rule]int),
+		byCause:  make(map[string]int),
+		example:  make(map[string]pair),
 	}
 	for _, p := range judged {
 		sum.pairs++
@@ -144,12 +141,9 @@ func count(t table, judged []pair) tally {
 		if p.verdict.bad() {
 			sum.bad++
 		}
-		for rule, o := range sum.byRule {
-			if p.waits(rule, rule) {
-				o.waits++
-				if !p.verdict.bad() {
-					o.needless++
-				}
+		for _, rule := range []operation.Rule{operation.NameSlot, operation.ParentExclusive} {
+			if p.waits(rule, rule) && !p.verdict.bad() {
+				sum.needless[rule]++
 			}
 		}
 		if p.verdict.bad() || !p.waits(operation.NameSlot, operation.NameSlot) {
@@ -191,8 +185,7 @@ func TestConflict_falseOnesHaveNames(t *testing.T) {
 	if p, ok := got.example[""]; ok {
 		t.Errorf("%d pairs wait for no reason that has a name, such as %s and %s", got.byCause[""], p.a, p.b)
 	}
-	fine, coarse := got.byRule[operation.NameSlot], got.byRule[operation.ParentExclusive]
-	if fine.needless >= coarse.needless {
-		t.Errorf("the name-slot rule makes %d pairs wait without need, the parent-exclusive rule %d", fine.needless, coarse.needless)
+	if fine, coarse := got.needless[operation.NameSlot], got.needless[operation.ParentExclusive]; fine >= coarse {
+		t.Errorf("the name-slot rule makes %d pairs wait without need, the parent-exclusive rule %d", fine, coarse)
 	}
 }
