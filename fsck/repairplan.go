@@ -137,7 +137,7 @@ func (p *plan) renameTwins(kind Kind) {
 		if t.kind != kind || kind == Lookalike && p.edited[t.first] || !p.allows(t.row) {
 			continue
 		}
-		p.settle(&edit{row: t.row, why: Duplicate, to: t.row.seat, up: t.row.up, because: witnesses(t.first)}, t.row.name, 2)
+		p.settle(&edit{row: t.row, why: kind, to: t.row.seat, up: t.row.up, because: witnesses(t.first)}, t.row.name, 2)
 	}
 }
 

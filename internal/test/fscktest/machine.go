@@ -86,6 +86,9 @@ func draw(random *rand.Rand, w *world, shape schema) []Node {
 			n.Name = names[random.IntN(len(names))]
 		case 5:
 			n.Tree, n.Parent, n.Name = other.Tree, other.Parent, other.Name
+			if shape.loose && n.Name != null && random.IntN(2) == 0 {
+				n.Name = strings.ToUpper(n.Name)
+			}
 		case 6:
 			n.Path, n.IDPath, other.Path, other.IDPath = other.Path, other.IDPath, n.Path, n.IDPath
 		case 7:
@@ -149,6 +152,11 @@ func testMachineOn(t *testing.T, database Database, shape schema, random *rand.R
 		}
 	} else {
 		done, summary := w.repair(t, fsck.RepairOptions{Apply: true, AllowMoves: true, BatchRows: 1 + random.IntN(5)})
+		for _, c := range done {
+			if c.Why == fsck.Duplicate && slices.Contains(wrong, fmt.Sprintf("%s %d", fsck.Lookalike, number(c.ID))) {
+				t.Errorf("the change of a row with a lookalike says why: %+v", c)
+			}
+		}
 		// In a dry run, nobody knows which names the collation treats as equal.
 		said, did := values(planned), values(done)
 		maps.DeleteFunc(did, func(place, value string) bool { // a path that was put aside meanwhile
