@@ -28,13 +28,16 @@ type Steps func(ctx context.Context, s pathlock.Step) (work context.Context, don
 // RetryTransaction runs do, a transaction on db, and runs it again while the database aborts it. do
 // works under the context that it is given.
 func RetryTransaction(ctx context.Context, db *gorm.DB, tries int, steps Steps, do func(ctx context.Context) error) error {
+	var last error
 	err := Retry(ctx, tries, steps, func(ctx context.Context) error {
-		err := do(ctx)
-		if err != nil && !IsRetryable(db, err) {
-			return backoff.Permanent(err)
+		if last = do(ctx); last != nil && !IsRetryable(db, last) {
+			return backoff.Permanent(last)
 		}
-		return err
+		return last
 	})
+	if err != nil && last != nil && !errors.Is(err, last) {
+		err = fmt.Errorf("%w, and before the next try: %w", last, err) // ctx has ended
+	}
 	if err != nil && IsRetryable(db, err) && !errors.Is(err, fault.ErrRetry) {
 		// The error of a statement on another table, as the driver gave it.
 		return fmt.Errorf("gormplugin: after several tries: %w", fault.Retry(err))

@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -22,7 +23,7 @@ func checkTries(t *testing.T, d Database) {
 			}
 			w := newWorld(t, d, settings{options: []gormplugin.Option{gormplugin.MaxTries(most)}})
 			tries := 0
-			w.trace.intercept(func(c call) error {
+			refuse := func(c call) error {
 				switch {
 				case c.after:
 				case c.kind == "begin":
@@ -32,7 +33,8 @@ func checkTries(t *testing.T, d Database) {
 					return d.GivenUp
 				}
 				return nil
-			})
+			}
+			w.trace.intercept(refuse)
 			handed := Suite{ParentID: &w.root.ID, Name: "new"}
 			given := handed
 			w.fails(w.db.Create(&handed).Error, gormplugin.ErrRetry)
@@ -49,6 +51,19 @@ func checkTries(t *testing.T, d Database) {
 			if tries != gormplugin.DefaultMaxTries || handed != given {
 				t.Errorf("%d tries, got back %+v", tries, handed)
 			}
+			ctx, cancel := context.WithCancel(t.Context())
+			w.trace.intercept(func(c call) error {
+				if c.kind != "commit" || c.after {
+					return nil
+				}
+				c.abort()
+				cancel()
+				return d.GivenUp
+			})
+			ended := gormplugin.Transaction(ctx, w.db, func(tx *gorm.DB) error { return tx.Create(&handed).Error })
+			w.fails(ended, gormplugin.ErrRetry)
+			w.fails(ended, context.Canceled)
+			w.trace.intercept(refuse)
 			// Maps are handed over again as they were, too.
 			row := map[string]any{"parent_id": w.root.ID, "name": "new"}
 			w.fails(w.db.Model(&Suite{}).Create(row).Error, gormplugin.ErrRetry)
