@@ -61,8 +61,8 @@ func WithObserver(o Observer) Option {
 func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = log } }
 
 // New returns a locker on store. [Locker.Check] says whether the options make sense. A request that
-// relies on an option that makes none is refused. The middleware and the plugin of a program have
-// to share one locker to know of each other's locks: a scope is known to its own locker alone.
+// relies on an invalid option is refused. The middleware and the plugin of a program have to share
+// one locker to know of each other's locks: a scope is known to its own locker alone.
 func New(store Store, opts ...Option) *Locker {
 	l := &Locker{store: store, local: store.Local(), defaults: defaults{lease: DefaultLease, wait: DefaultWait}, log: slog.Default(), instance: defaultInstance()}
 	for _, opt := range opts {
@@ -102,9 +102,9 @@ const idWait = 100 * time.Millisecond
 var identity = Tree{namespace: "pathlock-store", id: "id"}
 
 // StoreID returns the id of the lock store: the same in every process that takes its locks there,
-// and another one in every other store, whatever their URLs are. The first call gives the store
-// its id, which names the day of that. A store that loses its locks loses its id, too. A store
-// that one process keeps for itself has none: "".
+// and another one in every other store, whatever their URLs are. The first call gives the store its
+// id, which contains the date. A store that loses its locks loses its id, too. A store that one
+// process keeps for itself has none: "".
 func (l *Locker) StoreID(ctx context.Context) (string, error) {
 	if l.local {
 		return "", nil
@@ -129,9 +129,9 @@ func (l *Locker) StoreID(ctx context.Context) (string, error) {
 }
 
 // ForceRelease takes away everything that an owner of a [Locker.Snapshot] holds in the tree, and
-// its places in the queue. The owner learns of it as of a lost lease: at once if this locker holds
-// for it, which costs it one renewal, and otherwise with its next renewal. The error matches
-// [ErrNotHeld] if there is nothing.
+// its places in the queue. The owner sees a lost lease: at once, by an extra renewal, if this
+// locker holds for it, otherwise at its next renewal. The error matches [ErrNotHeld] if there is
+// nothing.
 func (l *Locker) ForceRelease(ctx context.Context, tree Tree, owner Owner) error {
 	if err := l.store.ForceRelease(ctx, tree, owner); err != nil {
 		return err

@@ -28,8 +28,8 @@ type Store interface {
 	// to a waiter, it begins with the waiter's last sign of life: a crashed waiter gets no more
 	// than what is left. Its place in the queue ends within one lease of that moment too.
 	//
-	// After any error nothing is held and nothing is queued. Where the store could not be told so,
-	// the lease sees to it. The errors are:
+	// After any error nothing is held and nothing is queued. If the store cannot be told, the
+	// lease's end clears it. The errors are:
 	//   - a [*ConflictError] when the time is up, or when req would have to wait and must not. It
 	//     also matches the context's error if the context's deadline ended the wait.
 	//   - one that matches ctx.Err() when ctx is cancelled
@@ -81,8 +81,8 @@ type Store interface {
 
 	// Close ends what this client does. Calls that wait end with an error that matches [ErrClosed],
 	// and so do later ones. No lock is released: what is held is left to its lease, and to its
-	// release by another client. If ctx ends first, the error matches ctx's error, and the rest
-	// ends behind the call, within about the store's time-out. Close may be called again.
+	// release by another client. If ctx ends first, the error matches ctx's, and the rest ends in
+	// the background, within about the store's time-out. Close may be called again.
 	Close(ctx context.Context) error
 
 	// Local reports whether Release returns without waiting for anything outside of the process,

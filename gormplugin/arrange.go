@@ -33,8 +33,8 @@ type RowError = fault.RowError
 // model, and the update time of all given rows is set. The structs get the key, tree, name, paths
 // and version of their rows.
 //
-// Arrange takes part in a transaction of the caller's. Otherwise it makes one of its own, and runs
-// it again while the database gives it up.
+// Arrange takes part in a transaction of the caller's. Otherwise it begins its own, and retries it
+// if the database aborts it.
 //
 // It writes everything or nothing. An error that one row is to blame for is a [*RowError], and
 // matches one of the following; others are those of every write. Where the database refuses rows

@@ -62,15 +62,15 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 
 // Rename gives the row with the id another name, and all its descendants the paths that follow from
 // it, in one statement. It works as db.Model(model).Update, with the same locks: X on the row and
-// on its new name slot. The row's hooks run, on an empty row of the model, and its update time is
+// on its new name slot. Hooks run on an empty model, not on the row's values; the update time is
 // set. A row that has the name already stays as it is. A leaf, which has no descendants, can be
 // renamed as well.
 //
 // Where model points to a struct, Rename sets its key, tree, parent, name, paths and version to
 // those of the row, and no other fields.
 //
-// Rename takes part in a transaction of the caller's. Otherwise it makes one of its own, and runs
-// it again while the database gives it up.
+// Rename takes part in a transaction of the caller's. Otherwise it begins its own, and retries it
+// if the database aborts it.
 //
 // Errors match the following, or what every write may be refused with. Nothing is written then.
 //
@@ -138,13 +138,13 @@ func Move(db *gorm.DB, model, id any, to Place) error {
 
 // Delete deletes the row with the id and all its descendants, and returns how many rows it has
 // deleted. It works as db.Delete(model, id), which counts the row alone, with the same lock: X on
-// the row. Where a type marks deleted rows, such as gorm.DeletedAt, it marks the rows; on
-// db.Unscoped(), and where the mark is a plain column, it removes them for good. Rows that had been
-// deleted before stay as they are. It does not delete the leaves in the subtree: see [Leaves].
+// the row. If the model has a type such as gorm.DeletedAt, it marks the rows; on db.Unscoped(), or
+// with a plain mark, it removes them for good. Rows that had been deleted before stay as they are.
+// It does not delete the leaves in the subtree: see [Leaves].
 //
-// Delete takes part in a transaction of the caller's. Otherwise it makes one of its own, and runs
-// it again while the database gives it up. The error for a row that is not there, or deleted
-// already, matches [pathlock.ErrNotFound].
+// Delete takes part in a transaction of the caller's. Otherwise it begins its own, and retries it
+// if the database aborts it. The error for a row that is not there, or deleted already, matches
+// [pathlock.ErrNotFound].
 func Delete(db *gorm.DB, model, id any) (rows int64, err error) {
 	p, t, key, err := subjectRow(db, model, id)
 	if err != nil {
@@ -165,8 +165,8 @@ func Delete(db *gorm.DB, model, id any) (rows int64, err error) {
 // Assert guards writes below a node by other means than GORM's create, update and delete, such as
 // raw SQL ([AllowRawWrites]). In the transaction tx it row-locks the node with the id and its
 // ancestors. It checks that every path on the way is the parent's path + "/" + name, and that
-// nothing is deleted. It returns where the node is, and stays until the end of tx. Of a leaf it
-// checks the parent in this way, and locks the leaf's own row.
+// nothing is deleted. It returns where the node is, and stays until the end of tx. For a leaf, it
+// checks the parent this way, and locks the leaf's row.
 //
 // It takes no path lock; [LockSubtrees] does. model is a registered one, and id a primary key as
 // the model has it, or its text form. Errors match [pathlock.ErrNotFound], [pathlock.ErrInvalidID],

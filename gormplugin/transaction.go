@@ -13,11 +13,12 @@ import (
 // own, is tried; see [MaxTries].
 const DefaultMaxTries = 10
 
-// Transaction runs fn in a transaction under ctx and commits it, as [gorm.DB.Transaction] does.
-// If the database aborts the transaction because of another one (see [ErrRetry]), it runs all of fn
+// Transaction runs fn in a transaction under ctx and commits it, as [gorm.DB.Transaction] does. If
+// the database aborts the transaction because of another one (see [ErrRetry]), it runs all of fn
 // again, in a new transaction, after a random pause that grows: at most [DefaultMaxTries] times in
-// all. So fn must change nothing but tx and the values that it passes to writes of guarded tables.
-// These are restored before each further try, and after the last one if that fails, too.
+// all, and only within the first 15 seconds. So fn must change nothing but tx and the values that
+// it passes to writes of guarded tables. These are restored before each further try, and after the
+// last one if that fails, too.
 //
 // Inside another transaction it does not retry: whoever began that has to run all of it again.
 func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, opts ...*sql.TxOptions) error {
@@ -39,8 +40,8 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 }
 
 // MaxTries bounds how often a statement in a transaction of its own is tried when the database
-// gives it up in favour of another one (see [ErrRetry]). The default is [DefaultMaxTries]; 1 means
-// no further try.
+// aborts it in favour of another one (see [ErrRetry]). The default is [DefaultMaxTries]; 1 means no
+// further try. After 15 seconds, no further try begins.
 //
 // A further try runs the whole statement again, in a new transaction, after a random pause that
 // grows. Its hooks run again, as what they wrote was rolled back. Its values are those from before
@@ -53,9 +54,8 @@ type Outcome = txn.Outcome
 
 const (
 	// Unknown says that the answer to the COMMIT was lost with the connection: see
-	// [ErrOutcomeUnknown]. The transaction was committed as a whole, or not at all. Where the
-	// transaction went back to a savepoint that the plugin did not see set, nobody knows which part
-	// of it was undone.
+	// [ErrOutcomeUnknown]. The transaction was committed as a whole, or not at all. If it rolled
+	// back to a savepoint that the plugin did not see, nobody knows which part was undone.
 	Unknown = txn.Unknown
 	// Committed says that the database has committed the transaction.
 	Committed = txn.Committed
@@ -80,10 +80,10 @@ const (
 //
 // Functions are called one after the other, in the order of registration, before Commit returns and
 // on its goroutine: so a slow one keeps the caller waiting, with the locks that its request holds.
-// The context has the values of the context of tx. It does not end with that one, since the work is
-// done whether or not somebody still waits for the answer. fn may use the DB, under this context or
-// another, in transactions of its own. tx itself has ended. What fn cannot do is lost with the
-// process: what has to happen belongs into the transaction, as a row of a table.
+// The context has the values of the context of tx. It outlives that context, because the work must
+// be done even if nobody waits for the answer. fn may use the DB, under this context or another, in
+// transactions of its own. tx itself has ended. A crash loses calls still to come: write what must
+// happen as a row in the transaction.
 //
 // A panic of fn does not change the outcome. The other functions are called, then the panic goes on
 // to the caller of Commit.
@@ -149,13 +149,12 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 // fn is not called where a transaction has only run SELECTs that write nothing. Raw SQL that begins
 // with WITH counts as a write. On MySQL, MariaDB and PostgreSQL, so does a SELECT that calls any
 // function but AVG, COUNT, MAX, MIN, SUM and a few others of the server; a function that only a
-// view calls is not seen, and neither is what runs past GORM on the transaction's connection. The
-// functions of several contexts, one made of the other, are called in the order in which these were
-// made.
+// view calls is not seen, and neither is what runs past GORM on the transaction's connection. If
+// one context is derived from another, the outer one's function is called first.
 //
-// What is no transaction of the plugin's calls nothing: [gorm.DB.Exec] and a write under
-// SkipDefaultTransaction outside of any, those of [gorm.DB.Connection], and those that were begun
-// under another context, whatever context their statements have.
+// These call nothing: [gorm.DB.Exec] and a write under SkipDefaultTransaction outside of any, those
+// of [gorm.DB.Connection], and those that were begun under another context, whatever context their
+// statements have.
 func WithBeforeCommit(ctx context.Context, fn func(tx *gorm.DB) error) context.Context {
 	return txn.WithBeforeCommit(ctx, fn)
 }

@@ -213,8 +213,8 @@ func (s Spec) SnapshotSource() Spec {
 // Asserted returns s for a route whose handler relies on the assertion of its database transaction.
 // Everything that it writes to the nodes of the spec is asserted there, as package gormplugin does.
 // A middleware then resolves the ids of a request once, and again only if the request had to wait
-// for a lock, if a hold goes along with a node, or if somebody decides by the place who may do it.
-// That saves one query for each id.
+// for a lock, if a hold goes along with a node, or if its Authorize function is set. That saves one
+// query for each id.
 //
 // The trade-off: the handler may begin while a node is elsewhere. If a node moves between the look
 // and the lock, the middleware does not start over. The plugin takes the locks that are missing, or

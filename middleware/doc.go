@@ -63,8 +63,7 @@
 //     url-encoded forms alone: it finds nothing in a multipart one.) A field that is in the query
 //     is answered with 400, and one that is a file counts as missing.
 //   - Several content types, a malformed one, and a charset other than UTF-8 are answered with 415.
-//     gin knows types in lower case only: one in other letters is rewritten before the handler sees
-//     it.
+//     gin knows lower-case types only: others are put into lower case before the handler runs.
 //   - gin binds the query and not the body of a GET, and nobody reads that of a HEAD: 400.
 //   - If earlier middleware read the body by [gin.Context.ShouldBindBodyWith], sources and handler
 //     read the copy that gin keeps.

@@ -25,8 +25,8 @@ var errAnswered = errors.New("middleware: the request has been answered by Autho
 // [StatusClientGone] without a body. A conflict of the handler with its own request is a bug of the
 // program's, such as gormplugin.ErrNoRequestContext, and answered by 500.
 //
-// With own, such as a helper of the program's, Fail leaves to it what it would answer by that 500,
-// and logs, counts and aborts nothing. If the response has begun, Fail does not call own.
+// What would get that 500 goes to own, if given, such as the program's helper; Fail then logs,
+// counts and aborts nothing. If the response has begun, Fail does not call own.
 //
 // The observers of the locker count the answer by its type: see [pathlock.Locker.Answered]. An
 // answer of 500 or 503 is logged once by [Config.Log], with the route and the cause. A client

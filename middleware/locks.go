@@ -202,9 +202,9 @@ type Config struct {
 	MaxHold time.Duration
 
 	// BodyTimeout is how long the body may take to arrive. It is read before the locks are taken.
-	// After BodyTimeout the request is answered with 408. It needs a connection that takes read
-	// deadlines, as those of net/http's server do. It is not used if that server has a ReadTimeout,
-	// which does the same. 0 means ten seconds, and a negative value no limit.
+	// After BodyTimeout the request is answered with 408. It needs a connection with read
+	// deadlines, as net/http's have. If the server has a ReadTimeout, that applies instead. 0 means
+	// ten seconds, and a negative value no limit.
 	BodyTimeout time.Duration
 
 	// Lease is the lease of the locks, which are renewed while the handler runs. 0 means the

@@ -71,8 +71,7 @@ func (p *Problem) Slug() string { return strings.TrimPrefix(p.Type, ProblemType)
 // Error implements error.
 func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Type, p.Detail) }
 
-// Later is [NewProblem] for a problem that may be gone when the client sends the request again
-// after a while.
+// Later is [NewProblem] for a problem that may pass: it asks the client to retry (Retry-After).
 func Later(status int, slug, detail string) *Problem {
 	p := NewProblem(status, slug, detail)
 	p.RetryAfter = defaultRetryAfter

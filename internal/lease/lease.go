@@ -1,7 +1,7 @@
 // Package lease keeps leases alive, and sees to it that what they were for is released. A [Renewer]
 // knows when each is due for renewal, which go together, and until when each counts as held,
-// whatever the store answers. [Releases] are those that nobody awaits, and those that have failed.
-// The package knows neither stores nor locks.
+// whatever the store answers. [Releases] are those in the background: first tries and retries. The
+// package knows neither stores nor locks.
 package lease
 
 import (

@@ -16,7 +16,7 @@ const longestSleep = time.Second
 //
 // It consists of one list and one timer. When the timer fires, the renewals that are due get a
 // goroutine each, so a store that does not answer delays nobody else. The timer looks at the whole
-// list, a hundred times per lease at most, and a look takes nanoseconds. A new lease costs next to
+// list, at most every thirtieth of the shortest pause between renewals. A new lease costs next to
 // nothing: nearly all end before they are due.
 //
 // The last removal does not stop the timer: the next lease would have to set it again, and firing

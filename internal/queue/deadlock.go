@@ -3,7 +3,7 @@ package queue
 import "math"
 
 // Deadlock returns a holder in r's way that waits, directly or through others, for r's owner. It
-// returns none where there is none, as always if the owner holds nothing.
+// returns none if the owner holds nothing.
 func (q *Queue) Deadlock(r *Request) Conflict {
 	found := q.waitFor(r.Owner, math.MaxUint64)
 	for c := range r.Holders {

@@ -13,8 +13,8 @@
 // All locks of a tree are in five keys that share one hash tag. Every operation is one Lua script,
 // which Redis runs in one atomic step by its own clock. An acquisition grants the whole claim set,
 // or queues it, or refuses it. A release gives back and hands over: it grants to the waiters that
-// now fit, in the order of their arrival, and publishes to each that it has been granted. They have
-// nothing more to send.
+// now fit, in the order of their arrival, and publishes to each that it has been granted. They need
+// not ask again.
 //
 // What a script costs depends on the claims of the request and on the waiters that it meets, never
 // on how many locks or trees there are. A release that lets in many waiters takes the server about

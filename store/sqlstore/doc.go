@@ -54,10 +54,10 @@
 // A waiter holds no connection. A channel wakes the waiters in the process that lets them in.
 // Waiters in other processes wake up as follows:
 //
-//   - PostgreSQL: the write notifies a channel that each process listens on, with one connection for
-//     all its waiters. When that is lost, the process looks for itself until it has another one. It
-//     also looks once in a second, in case that a notification does not arrive, as behind a
-//     pgbouncer in transaction mode: see [WithListener].
+//   - PostgreSQL: the write notifies a channel that each process listens on, with one connection
+//     for all its waiters. When that is lost, the process looks for itself until it has another
+//     one. It also looks once a second, in case a notification is lost, as behind pgbouncer in
+//     transaction mode: see [WithListener].
 //   - MySQL, MariaDB, SQLite: while somebody waits, each process asks for the rows of all its
 //     waiters' trees that have another version, by one statement. The pause between two looks grows
 //     from 1 ms to 50 ms.
@@ -80,9 +80,8 @@
 //
 //   - 2,000 requests may wait in one tree: see [WithMaxWaiters]. A process counts those that it has
 //     seen in its last update. Each update writes all that hold and wait, some 300 bytes each.
-//   - The updates of one tree happen one after the other, and a process that is far from the server
-//     is often too late where others write to the same tree without a pause. Trees are independent,
-//     but on SQLite.
+//   - The updates of one tree happen one after the other, and a process far from the server often
+//     loses to others that keep writing to it. Trees are independent, except on SQLite.
 //   - A connection pool that is used up makes operations wait, for ten seconds at most: see
 //     [WithTimeout]. An application whose transactions hold all connections while they wait for locks
 //     waits for itself: use a pool of the store's own.

@@ -195,9 +195,9 @@ func WithListener(connect func(context.Context) (*pgx.Conn, error)) Option {
 	return func(c *config) { c.listener = connect }
 }
 
-// WithTables has the first operation check the table, and each one create it where it is missing,
-// as [Store.Check] and [Store.Create] do, within its own time. Only the latter needs the right to
-// create tables.
+// WithTables makes the first operation check the table ([Store.Check]), and every operation create
+// a missing one ([Store.Create]), within its time-out. Only the latter needs the right to create
+// tables.
 func WithTables() Option { return func(c *config) { c.makesTables = true } }
 
 // WithOwnPool has the store's Close close the pool too.

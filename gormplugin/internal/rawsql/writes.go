@@ -108,7 +108,7 @@ var (
 func writes(shape string) bool { return writing.MatchString(locking.ReplaceAllString(shape, " ")) }
 
 // defines reports whether a statement defines a table, a view or an index, as GORM's migrators do,
-// and changes no row.
+// or drops one. Of statements that also write rows, such as CREATE TABLE AS, it says no.
 func defines(shape string) bool {
 	for _, d := range definitions {
 		if form := d.form.FindString(shape); form != "" {

@@ -18,6 +18,7 @@ import (
 // here on a failure leaves the subtree inconsistent. So it rolls the transaction back, even if the
 // caller ignores the error.
 func (e *Engine) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move) error {
+	// A row that keeps its path while one above it moves was set aside before, and moves back.
 	moves = lowestFirst(moves)
 	for _, same := range []bool{false, true} {
 		some := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return m.SamePaths != same || !m.Rewrites() })
