@@ -236,7 +236,7 @@ func TestDegrade_scopeIsKnownAsAWholeOrNot(t *testing.T) {
 			}
 			first := true
 			store.Set(func(_ context.Context, call string) error {
-				if !first || call != "acquire" {
+				if call != "acquire" || !first {
 					return nil
 				}
 				first = false
