@@ -69,7 +69,6 @@ type play struct {
 	Database
 	key   string
 	open  map[string]*client
-	mu    sync.Mutex
 	first map[string]answer // by key, what repetitions get
 }
 
@@ -80,7 +79,8 @@ type client struct {
 	until    string        // the step before which the request pauses
 	paused   chan struct{} // gets something once it does
 	goOn     chan struct{}
-	answered chan string
+	answered chan answer
+	asked    ask // what that is the answer to
 }
 
 // client opens an instance when it is first spoken of.
@@ -88,7 +88,7 @@ func (p *play) client(name string) *client {
 	if c := p.open[name]; c != nil {
 		return c
 	}
-	c := &client{shop: p.Database.open(p.T, instances[name]), paused: make(chan struct{}), goOn: make(chan struct{}), answered: make(chan string, 1)}
+	c := &client{shop: p.Database.open(p.T, instances[name]), paused: make(chan struct{}), goOn: make(chan struct{}), answered: make(chan answer, 1)}
 	over := make(chan struct{})
 	p.Cleanup(func() { close(over) })
 	c.at = func(step string) {
@@ -155,10 +155,8 @@ func (p *play) act(c *client, words []string) string {
 	switch words[0] {
 	case "sends", "begins":
 		a := p.ask(words[1:])
-		go func() {
-			got := c.send(p.Context(), a)
-			c.answered <- p.judge(a, got)
-		}()
+		c.asked = a
+		go func() { c.answered <- c.send(p.Context(), a) }()
 		if words[0] == "begins" {
 			return ""
 		}
@@ -173,8 +171,8 @@ func (p *play) act(c *client, words []string) string {
 		return ""
 	}
 	select {
-	case got := <-c.answered:
-		return got
+	case got := <-c.answered: // in the order of the steps, whichever answer came first
+		return p.judge(c.asked, got)
 	case <-c.paused:
 		return "pauses"
 	case <-time.After(20 * time.Second): // who waits for a transaction has not what is wanted
@@ -214,8 +212,6 @@ func (p *play) ask(words []string) ask {
 // judge says what an answer is: its status, whether it was replayed, and the problem, the encoding
 // or the text. A replayed answer has to be the first one.
 func (p *play) judge(a ask, got answer) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	said, of := fmt.Sprint(got.status), a.user+" "+strings.Trim(strings.Join(a.keys, " "), `"`)
 	var problem middleware.Problem
 	_ = json.NewDecoder(bytes.NewReader([]byte(got.body))).Decode(&problem)
