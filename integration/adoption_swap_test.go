@@ -13,6 +13,7 @@ import (
 
 // docs/adopting.md swaps one store for another in one line: all of them are closed alike.
 func TestAdoption_SwapsStores(t *testing.T) {
+	t.Parallel()
 	const file = "departments/after/departments.go"
 	program, err := os.ReadFile(file)
 	testerr.Must(t, err)

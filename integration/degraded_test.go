@@ -85,6 +85,7 @@ func change(t *testing.T, engine *gin.Engine, method, path string) (status int, 
 // Two instances go on while their Redis is killed under a storm, and take locks again once it is
 // back. The tree is right at every moment, whoever has locks.
 func TestDegrade_whileRedisIsAway(t *testing.T) {
+	t.Parallel()
 	gin.SetMode(gin.ReleaseMode)
 	d, server := databases.Postgres(t, databases.ByteOrder, nil), testredis.Start(t, testredis.Redis)
 	one, db := openDegradable(t, d, server)

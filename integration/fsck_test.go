@@ -28,6 +28,7 @@ func opened(t testing.TB, driver, name string, statements ...string) *sql.DB {
 }
 
 func TestFsck_OnSQLite(t *testing.T) {
+	t.Parallel()
 	fscktest.Run(t, fscktest.Database{
 		Dialect: fsck.SQLite,
 		Loose:   "COLLATE NOCASE",
@@ -40,6 +41,7 @@ func TestFsck_OnSQLite(t *testing.T) {
 }
 
 func TestFsck_OnPostgreSQL(t *testing.T) {
+	t.Parallel()
 	server := testserver.Postgres(t)
 	admin := opened(t, "pgx", server)
 	fscktest.Run(t, fscktest.Database{

@@ -28,6 +28,7 @@ func TestIdempotencyOnSQLite(t *testing.T) {
 }
 
 func TestIdempotencyOnPostgres(t *testing.T) {
+	t.Parallel()
 	scratch := func() string {
 		c := databases.PostgresConfig(t, databases.ByteOrder)
 		return fmt.Sprintf("host=%s port=%d user=%s password='%s' dbname=%s sslmode=disable", c.Host, c.Port, c.User, c.Password, c.Database)

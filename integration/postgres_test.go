@@ -16,6 +16,7 @@ func TestPostgresRaces(t *testing.T) {
 // Whatever the lock store does, the tree is sound, at every isolation level that the plugin
 // accepts.
 func TestPostgresStorms(t *testing.T) {
+	t.Parallel()
 	t.Run("serializable", func(t *testing.T) {
 		t.Parallel()
 		gormplugintest.RunStorms(t, databases.Postgres(t, databases.ByteOrder, map[string]string{"default_transaction_isolation": "serializable"}))

@@ -115,10 +115,11 @@ func Use(t testing.TB, dialector gorm.Dialector, plugins ...gorm.Plugin) *gorm.D
 	return db
 }
 
-// Each runs a test on every database at once, as parallel subtests. The subtest of a server that
-// there is none of is skipped; in CI it fails.
+// Each runs a test on every database at once, as parallel subtests, beside other tests. The subtest
+// of a server that there is none of is skipped; in CI it fails.
 func Each(t *testing.T, test func(t *testing.T, fresh func(*testing.T) gormplugintest.Database)) {
 	t.Helper()
+	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
 		test(t, SQLite)
