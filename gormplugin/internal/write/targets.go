@@ -191,6 +191,9 @@ func soleKey(db *gorm.DB, t *table.Table, stmt *gorm.Statement) (sole any) {
 		return nil
 	}
 	for _, e := range where.Exprs {
+		if reflect.DeepEqual(e, t.Seen) {
+			continue // GORM has added it already: the statement is in a transaction.
+		}
 		value := stated(t, e)
 		if value == nil {
 			return nil

@@ -36,6 +36,12 @@ func costs() []cost {
 		{"Updates of a key in a condition", 6 + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error {
 			return db.Model(&Suite{}).Where("id = ?", fmt.Sprint(s.ID)).Updates(map[string]any{"name": "longer " + s.Name}).Error
 		}},
+		{"Updates in a transaction", 6 + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error {
+			return db.Transaction(func(tx *gorm.DB) error { return tx.Model(s).Updates(&Suite{Name: "longer " + s.Name}).Error })
+		}},
+		{"Delete in a transaction", 5, 2, 0, func(db *gorm.DB, s, _ *Suite) error {
+			return db.Transaction(func(tx *gorm.DB) error { return tx.Delete(s).Error })
+		}},
 		{"Delete of a key", 5, 2, 0, func(db *gorm.DB, s, _ *Suite) error { return db.Delete(&Suite{}, s.ID).Error }},
 		{"Rename", 6 + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error { return gormplugin.Rename(db, s, s.ID, "longer "+s.Name) }},
 		{"Move", 6 + 2, 2 + 1, 0, func(db *gorm.DB, s, other *Suite) error {
