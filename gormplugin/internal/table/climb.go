@@ -162,15 +162,24 @@ func (t *Table) AtPaths(db *gorm.DB, known map[any]*Node, paths []plan.Spot, loc
 	return at, rows, err
 }
 
-// maxAncestry is how many rows an ancestry knows at most: some megabytes for a table, and enough
-// for the rows that requests name again and again. Then it begins anew.
+// maxAncestry is how many rows an ancestry knows at most, and how many names: some megabytes for a
+// table, and enough for the rows that requests name again and again. Then it begins anew.
 const maxAncestry = 1 << 14
 
-// ancestry knows the parents that rows had when they were last read. It only suggests which rows to
-// read together, since a read by primary keys costs the database a third of a recursive one.
+// ancestry knows the parents that rows had when they were last read, and which rows had the values
+// by which rows are looked up. It only suggests which rows to read together, since a read by
+// primary keys costs the database a third of a recursive one.
 type ancestry struct {
 	mu     sync.Mutex
 	parent map[any]any
+	named  map[name]any
+}
+
+// name is what a column holds by which rows are looked up, in a tree unless it is of all trees.
+type name struct {
+	column string
+	tree   pathlock.Tree
+	value  any
 }
 
 // lines returns the ids, and those of all rows above them; nil if these are not known.
@@ -191,6 +200,24 @@ func (a *ancestry) lines(ids []any) (all []any) {
 	return all
 }
 
+// above returns the ids of the rows above those with the names, unless they are not known.
+func (a *ancestry) above(names []name) (ids []any, known bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, name := range names {
+		id, known := a.named[name]
+		for known && id != nil {
+			if id, known = a.parent[id]; id != nil && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+		if !known {
+			return nil, false
+		}
+	}
+	return ids, true
+}
+
 // learn notes the parents of rows that were read.
 func (a *ancestry) learn(rows map[any]*Node) {
 	a.mu.Lock()
@@ -203,5 +230,19 @@ func (a *ancestry) learn(rows map[any]*Node) {
 			clear(a.parent)
 		}
 		a.parent[id] = n.Parent
+	}
+}
+
+// rename notes which rows were found by the names.
+func (a *ancestry) rename(names []name, found map[any][]*Node) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.named == nil || len(a.named) >= maxAncestry {
+		a.named = make(map[name]any)
+	}
+	for _, name := range names {
+		if rows := found[name.value]; len(rows) > 0 {
+			a.named[name] = rows[0].ID
+		}
 	}
 }

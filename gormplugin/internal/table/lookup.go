@@ -180,19 +180,12 @@ func (l Lookup) readPath(text string) (pathlock.Path, error) {
 // rows returns the live rows that have the values, by these, and for leaves the rows above. It
 // remembers them for the request's write, with all rows above them, as [Table.LocateAll] does.
 func (l Lookup) rows(db *gorm.DB, tree any, values []any) (found map[any][]*Node, above map[any]*Node, err error) {
-	where := l.matching(tree, values)
-	if !l.IsLeaf() && db.Statement.Context.Value(l.recall) != nil {
-		where = l.Lineage(clause.Expr{SQL: "(SELECT ? FROM ? WHERE ?)", Vars: []any{Column(l.Key), clause.Table{Name: l.TableName}, l.Matching(where, false)}})
+	var read map[any]*Node
+	if where := l.matching(tree, values); l.IsLeaf() || db.Statement.Context.Value(l.recall) == nil {
+		found, read, err = l.query(db, where, nil)
+	} else {
+		found, read, err = l.climb(db, where, l.names(tree, values))
 	}
-	d := l.Source(db).Add("SELECT ?, ? FROM ? WHERE ?", l.List, Column(l.column), clause.Table{Name: l.TableName}, l.Matching(where, false))
-	found, read := make(map[any][]*Node), make(map[any]*Node)
-	err = d.Query(func(rows *sql.Rows) error {
-		n, value, err := l.scanned(d.Context, rows)
-		if err == nil {
-			read[n.ID], found[value] = n, append(found[value], n)
-		}
-		return err
-	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -202,6 +195,61 @@ func (l Lookup) rows(db *gorm.DB, tree any, values []any) (found map[any][]*Node
 		above, err = l.Above.withAbove(db, ParentsOf(read))
 	}
 	return found, above, err
+}
+
+// climb reads the rows that match where, and all above them: these by the primary keys that were
+// above the rows with the names last time, or, where that does not lead to the top, by one
+// recursive statement.
+func (l Lookup) climb(db *gorm.DB, where clause.Expression, names []name) (found map[any][]*Node, read map[any]*Node, err error) {
+	hits := func() (ids []any) {
+		for _, name := range names {
+			for _, n := range found[name.value] {
+				ids = append(ids, n.ID)
+			}
+		}
+		return ids
+	}
+	defer func() { l.ancestry.rename(names, found) }()
+	if above, known := l.ancestry.above(names); known {
+		if found, read, err = l.query(db, where, above); err != nil {
+			return nil, nil, err
+		}
+		if _, missing := chainsIn(read, hits()); len(missing) == 0 {
+			return found, read, nil
+		}
+	}
+	hit := clause.Expr{SQL: "(SELECT ? FROM ? WHERE ?)", Vars: []any{Column(l.Key), clause.Table{Name: l.TableName}, l.Matching(where, false)}}
+	return l.query(db, l.Lineage(hit), nil)
+}
+
+// query reads the live rows that match where, and those with the ids: all of them by their ids, and
+// by what the column holds.
+func (l Lookup) query(db *gorm.DB, where clause.Expression, also []any) (by map[any][]*Node, read map[any]*Node, err error) {
+	name := clause.Table{Name: l.TableName}
+	d := l.Source(db).Add("SELECT ?, ? FROM ? WHERE ?", l.List, Column(l.column), name, l.Matching(where, false))
+	if len(also) > 0 {
+		// Two conditions that are joined by OR would be two that no index serves.
+		d.Add(" UNION ALL SELECT ?, ? FROM ? WHERE ?", l.List, Column(l.column), name, l.Matching(l.KeyIn(Column(l.Key), also), false))
+	}
+	by, read = make(map[any][]*Node), make(map[any]*Node)
+	err = d.Query(func(rows *sql.Rows) error {
+		n, value, err := l.scanned(d.Context, rows)
+		if err == nil && read[n.ID] == nil {
+			read[n.ID], by[value] = n, append(by[value], n)
+		}
+		return err
+	})
+	return by, read, err
+}
+
+// names returns what the values of the column are called in the ancestry.
+func (l Lookup) names(tree any, values []any) []name {
+	in, _ := l.TreeOf(tree) // A column that tells rows of all trees apart has none.
+	names := make([]name, len(values))
+	for i, value := range values {
+		names[i] = name{l.column.DBName, in, value}
+	}
+	return names
 }
 
 // matching is the condition that a row has one of the values, or of the paths.

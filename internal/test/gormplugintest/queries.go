@@ -45,6 +45,7 @@ func queryChecks() []check {
 			w.fails(gormplugin.Subtree(w.db, &Case{}, b.ID).Error, pathlock.ErrNotFound)
 		}},
 		{"rows by another column", findByColumn},
+		{"rows by another column, again", findAgain},
 		{"rows by their paths", findByPath},
 		{"what clients are told", checkDetails},
 	}
@@ -118,6 +119,57 @@ func findByColumn(w *world) {
 	w.must(err)
 	if at.Path.String() != "/a/b22/t" || at.Tree != w.tree() {
 		w.Errorf("the leaf is found at %v", at)
+	}
+}
+
+// findAgain looks up a row by its note and by its path where it was found before, after what others
+// have done meanwhile.
+func findAgain(w *world) {
+	note := w.plugin.ResolverBy(&Suite{}, "note")
+	paths := w.plugin.ResolverBy(&Suite{}, "path", func(context.Context) (any, error) { return w.root.PlanID, nil })
+	b, d := w.build("/a/b/c"), w.build("/d/e")
+	w.must(w.db.Model(b).Update("note", "again").Error)
+	for _, c := range []struct {
+		after      string
+		do         func() error
+		want       string
+		statements int
+	}{
+		{"nothing", func() error { return nil }, "/a/b/c", 1},
+		{"no change", func() error { return nil }, "/a/b/c", 1},
+		{"a rename above", func() error { return gormplugin.Rename(w.db, &Suite{}, w.build("/a").ID, "A") }, "/A/b/c", 1},
+		{"a move above", func() error {
+			return gormplugin.Move(w.db, &Suite{}, w.build("/A/b").ID, gormplugin.Below(d.ID))
+		}, "/d/e/b/c", 2},
+		{"no further change", func() error { return nil }, "/d/e/b/c", 1},
+		{"a row in its place", func() error {
+			return errors.Join(w.db.Model(b).Update("note", "y").Error, w.db.Model(w.build("/d/e/b/f")).Update("note", "again").Error)
+		}, "/d/e/b/f", 1},
+		{"a row elsewhere in its place", func() error {
+			return errors.Join(w.db.Model(&Suite{}).Where("note = ?", "again").Update("note", "z").Error, w.db.Model(w.build("/A")).Update("note", "again").Error)
+		}, "/A", 1},
+		{"the deletion", func() error { return w.db.Delete(w.build("/A")).Error }, "", 1},
+	} {
+		w.must(c.do())
+		for by, r := range map[string]pathlock.Resolver{"again": note, c.want: paths} {
+			if by == "" {
+				continue
+			}
+			ctx := r.(preparer).Prepare(w.Context())
+			w.trace.reset()
+			at, err := r.Resolve(ctx, by)
+			if all, _ := w.counted(); r == note && all != c.statements {
+				w.Errorf("after %s: %d statements, want %d", c.after, all, c.statements)
+			}
+			if c.want == "" {
+				w.fails(err, pathlock.ErrNotFound)
+			} else if err != nil || at.Path.String() != c.want {
+				w.Errorf("after %s: %q is at %v, %v, want %s", c.after, by, at, err, c.want)
+			}
+			if recursive := strings.Contains(strings.Join(w.trace.ran(), "\n"), "RECURSIVE"); r == note && recursive != (c.after == "nothing" || c.statements == 2) {
+				w.Errorf("after %s: recursive: %v", c.after, recursive)
+			}
+		}
 	}
 }
 
