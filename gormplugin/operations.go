@@ -165,8 +165,8 @@ func Delete(db *gorm.DB, model, id any) (rows int64, err error) {
 // Assert guards writes below a node by other means than GORM's create, update and delete, such as
 // raw SQL ([AllowRawWrites]). In the transaction tx it row-locks the node with the id and its
 // ancestors. It checks that every path on the way is the parent's path + "/" + name, and that
-// nothing is deleted. It returns where the node is, and stays until the end of tx. For a leaf, it
-// checks the parent this way, and locks the leaf's row.
+// nothing is deleted. It returns where the node is and, until tx ends, stays. For a leaf, it checks
+// the parent this way, and locks the leaf's row.
 //
 // It takes no path lock; [LockSubtrees] does. model is a registered one, and id a primary key as
 // the model has it, or its text form. Errors match [pathlock.ErrNotFound], [pathlock.ErrInvalidID],
