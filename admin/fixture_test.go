@@ -16,12 +16,16 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/contention"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // watched is a store that counts snapshots, and can be made to fail between two requests.
 type watched struct {

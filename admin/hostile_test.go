@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 // everything is every path of the page.
@@ -174,6 +176,27 @@ func TestPage_protectsEveryAnswer(t *testing.T) {
 		}
 		if h.Get("Cache-Control") != cache {
 			t.Errorf("GET %s: Cache-Control %q, want %q", path, h.Get("Cache-Control"), cache)
+		}
+	}
+}
+
+func TestNew_refusesAPageThatNobodyGuards(t *testing.T) {
+	allowed := func(*http.Request) error { return nil }
+	for _, tt := range []struct {
+		what   string
+		config admin.Config
+		says   string
+	}{
+		{"no Authorize", admin.Config{}, "Authorize"},
+		{"AuthorizeRelease alone", admin.Config{AuthorizeRelease: func(*http.Request) (string, error) { return "", nil }}, "Authorize"},
+		{"a prefix without a slash", admin.Config{Authorize: allowed, Prefix: "admin"}, "Prefix"},
+		{"a host with a scheme", admin.Config{Authorize: allowed, Hosts: []string{"https://a.example"}}, "host"},
+		{"a poll without a unit", admin.Config{Authorize: allowed, Poll: 2}, "Poll"},
+		{"a negative limit", admin.Config{Authorize: allowed, MaxTrees: -1}, "MaxTrees"},
+	} {
+		page, err := admin.New(pathlock.New(memstore.New()), tt.config)
+		if page != nil || !errors.Is(err, admin.ErrConfig) || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want ErrConfig that says %q", tt.what, err, tt.says)
 		}
 	}
 }

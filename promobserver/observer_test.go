@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/prometheus/common/expfmt"
+	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/election"
@@ -25,6 +26,8 @@ import (
 	"github.com/pathlock-go/pathlock/promobserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // plan is the tree that the tests lock in.
 var plan, _ = pathlock.NewTree("testplan", "secret-plan-id") // it is a valid one

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -156,5 +158,90 @@ func TestStore_ofTheProgramsOwn(t *testing.T) {
 	}
 	if code, _, errs := run(t, "ls", "--locks", "own://h1"); code != 16 || !strings.Contains(errs, "scheme is unknown") {
 		t.Errorf("without it: exit code %d: %s", code, errs)
+	}
+}
+
+// How long something has lasted, and will last, is by the store's clock, which may be behind this
+// host's.
+func TestSpans_AreByTheStoresClock(t *testing.T) {
+	tree, err := pathlock.NewTree("testplan", "plan-001")
+	testerr.Must(t, err)
+	now := time.Now().Add(-5 * time.Minute)
+	entry := func(owner pathlock.Owner) pathlock.Entry {
+		return pathlock.Entry{
+			Owner: owner, Claims: pathlock.Normalize(pathlock.X(pathlock.MustParsePath("/a"))), Note: "work",
+			Since: now.Add(-3 * time.Second), Until: now.Add(27 * time.Second),
+		}
+	}
+	got := command.Texts(pathlock.Snapshot{
+		Tree: tree, Now: now, Holders: []pathlock.Entry{entry("holder")}, Waiters: []pathlock.Entry{entry("waiter")},
+	})
+	if strings.Contains(got, "5m") || strings.Count(got, "27s") != 4 || strings.Count(got, "3s") != 8 {
+		t.Errorf("want 3s and 27s everywhere:\n%s", got)
+	}
+}
+
+// Whoever interrupts a look at a store that hangs does not wait for the store.
+func TestLs_interruptedEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	server := testredis.Start(t, testredis.Redis)
+	server.Pause()
+	for _, name := range []string{"ls", "doctor"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
+		time.AfterFunc(200*time.Millisecond, cancel)
+		code := command.Main(ctx, []string{name, "--locks", "redis://" + server.Addr + "/0"}, io.Discard, io.Discard)
+		if took := time.Since(began); code != 130 || took > 2*time.Second {
+			t.Errorf("%s: exit code %d after %v", name, code, took)
+		}
+	}
+}
+
+// While the store is down, watch says so once, and says when it is back.
+func TestWatchOutage(t *testing.T) {
+	var errs bytes.Buffer
+	command.Outage(&errs, nil, errors.New("refused"), errors.New("refused"), nil, nil, errors.New("again"))
+	const want = "pathlock: refused\npathlock: the lock store answers again\npathlock: again\n"
+	if errs.String() != want {
+		t.Errorf("it writes\n%swant\n%s", &errs, want)
+	}
+}
+
+const sound = `VALUES (1, 1, NULL, '', ''), (2, 1, 1, 'a', '/a'), (3, 1, 2, 'b', '/a/b')`
+
+// The output escapes what a terminal would interpret, in a key, a name, a path, or the database's
+// message.
+func TestFsck_escapesHostileTexts(t *testing.T) {
+	const hostile = "\x1b[2J\u009bk\u202e"
+	url, db := table(t, sound)
+	for _, statement := range []string{
+		`CREATE TABLE texts (id TEXT PRIMARY KEY, plan_id TEXT, parent_id TEXT, name TEXT, path TEXT, deleted_at DATETIME, CHECK (path <> '/` + hostile + `2'))`,
+		`INSERT INTO texts (id, plan_id, parent_id, name, path) VALUES ('` + hostile + `1', '` + hostile + `', NULL, '` + hostile + `', '` + hostile + `'),
+			('` + hostile + `2', 'b', '` + hostile + `3', '` + hostile + `', '` + hostile + `')`,
+	} {
+		testerr.Must(t, testerr.Of(db.ExecContext(t.Context(), statement)))
+	}
+	for _, args := range [][]string{
+		{}, {"--json"}, {"--repair"}, {"--repair", "--json"}, {"--repair", "--apply", "--locks", "off"}, {"--tree", hostile + "4"}, {"--parent", hostile},
+	} {
+		code, out, errs := run(t, append([]string{"fsck", "--table", "texts", "--db", url}, args...)...)
+		if text := out + errs; strings.ContainsAny(text, "\x1b\u009b\u202e") || !strings.Contains(text, `[2J\u009bk\u202e`) {
+			t.Errorf("%v: exit code %d, written %q", args, code, text)
+		}
+	}
+}
+
+// A server that takes connections and says nothing is given up.
+func TestFsck_GivesUpASilentDatabase(t *testing.T) {
+	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	testerr.Must(t, err)
+	defer func() { _ = silent.Close() }()
+	for _, url := range []string{"mysql://x@tcp(%s)/x", "postgres://x@%s/x"} {
+		db, _, err := command.OpenDB(fmt.Sprintf(url, silent.Addr()))
+		testerr.Must(t, err)
+		if err := command.Reach(t.Context(), db, 50*time.Millisecond); err == nil || err.Error() != "connect to the database, which does not answer: no answer within 50ms" {
+			t.Errorf("%s: %v", url, err)
+		}
+		_ = db.Close()
 	}
 }

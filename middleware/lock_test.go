@@ -20,6 +20,90 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
+func TestLock_panicsOnSpecsThatCannotWork(t *testing.T) {
+	locks := middleware.New(pathlock.New(memstore.New()), nil, middleware.Config{})
+	for what, spec := range map[string]lockspec.Spec{
+		"the zero spec":           {},
+		"a kind without resolver": lockspec.Delete(lockspec.Param("id").Kind("case")),
+	} {
+		t.Run(what, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("accepted")
+				}
+			}()
+			locks.Lock(spec)
+		})
+	}
+}
+
+func TestTableLocksItsRoutesAndIsCheckedAgainstTheEngine(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{})
+	table := lockspec.Table{
+		"DELETE /suites/:id":    lockspec.Delete(lockspec.Param("id")),
+		"POST /login":           lockspec.None("touches no tree"),
+		"PATCH /suites/:id/gon": lockspec.Delete(lockspec.Param("id")),
+	}
+	f.engine = gin.New()
+	f.engine.Use(f.locks.Table(table))
+	f.engine.DELETE("/suites/:id", f.holding("X /dir1/dir2"))
+	f.engine.POST("/login", f.holding())
+	f.engine.GET("/suites/:id", f.holding())
+	f.engine.PUT("/forgotten", f.holding())
+
+	for _, request := range []string{"DELETE /suites/3", "POST /login", "GET /suites/3"} {
+		method, path, _ := strings.Cut(request, " ")
+		f.is(request, f.send(method, path, ""), http.StatusNoContent, "")
+	}
+	err := middleware.CheckRoutes(f.engine, table)
+	if err == nil || !strings.Contains(err.Error(), "PUT /forgotten") || !strings.Contains(err.Error(), "PATCH /suites/:id/gon") {
+		t.Errorf("CheckRoutes says %v", err)
+	}
+	delete(table, "PATCH /suites/:id/gon")
+	table["PUT /forgotten"] = lockspec.None("tested")
+	testerr.Is(t, "CheckRoutes refuses a table that fits", middleware.CheckRoutes(f.engine, table), nil)
+}
+
+func TestOrigin_saysWhichRequest(t *testing.T) {
+	own := func(c *gin.Context) string { return "id of " + c.Param("id") }
+	for _, tt := range []struct {
+		config              middleware.Config
+		header, maker, want string
+	}{
+		{middleware.Config{}, "", "", ""},
+		{middleware.Config{}, "r-1", "made", "r-1"},
+		{middleware.Config{}, "", "made", "made"},
+		{middleware.Config{RequestID: own}, "r-1", "", "id of 3"},
+	} {
+		f := newFixture(t, memstore.New(), tt.config)
+		inner := f.engine.Handler()
+		f.engine = gin.New()
+		f.engine.PATCH("/suites/:id", func(c *gin.Context) {
+			c.Header("X-Request-Id", tt.maker) // as gin-contrib/requestid does
+			inner.ServeHTTP(c.Writer, c.Request)
+		})
+		want := pathlock.Origin{Operation: "rename", Route: "PATCH /suites/:id", RequestID: tt.want}
+		f.handler = func(c *gin.Context) {
+			if got := pathlock.OriginOf(c.Request.Context()); got != want {
+				t.Errorf("the handler's context has %+v, want %+v", got, want)
+			}
+			snapshot, err := f.locker.Snapshot(c, plan)
+			if err != nil || len(snapshot.Holders) != 1 {
+				t.Fatalf("%+v, %v", snapshot, err)
+			}
+			got := snapshot.Holders[0].Origin
+			if got.Instance == "" {
+				t.Error("the hold names no instance")
+			}
+			if got.Instance = ""; got != want {
+				t.Errorf("the hold has %+v, want %+v", got, want)
+			}
+			c.Status(http.StatusNoContent)
+		}
+		f.is(tt.want, f.send("PATCH", "/suites/3", `{"name":"x"}`, "X-Request-Id", tt.header), http.StatusNoContent, "")
+	}
+}
+
 func TestLock_responseDoesNotWaitForTheRelease(t *testing.T) {
 	store, through := &testlock.Watched{Store: memstore.New()}, make(chan struct{})
 	store.Set(func(_ context.Context, call string) error {
