@@ -2,13 +2,219 @@ package lockspec_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/operation"
 )
+
+// instance is one operation on the small tree: what lockspec thinks of it, and how the model does
+// it.
+type instance struct {
+	what string
+	op   operation.Operation
+	do   handler
+}
+
+// String returns the instance for people to read.
+func (i instance) String() string { return i.what }
+
+// conflict says whether two claim sets cannot be held at once, by the definition: incompatible
+// modes on one node of both normalised sets.
+func conflict(a, b []pathlock.Claim) bool {
+	held := map[pathlock.Path]pathlock.Mode{}
+	for _, c := range pathlock.Normalize(a...) {
+		held[c.Path] = c.Mode
+	}
+	for _, c := range pathlock.Normalize(b...) {
+		if !pathlock.Compatible(held[c.Path], c.Mode) {
+			return true
+		}
+	}
+	return false
+}
+
+// instances returns every operation of a cloud drive on every node of the tree and to every place,
+// with names that are free, taken, the node's own, and wanted by others.
+func instances(t table) []instance {
+	c := collector{tree: t}
+	for _, id := range slices.Sorted(maps.Keys(t)) {
+		if t[id].bin != "" {
+			c.restore(id)
+			continue
+		}
+		c.inside(id)
+		c.onto(id)
+		if id != "root" {
+			c.relocate(id)
+		}
+	}
+	c.add("delete the plan", operation.Operation{Kind: operation.Gate}, destroy())
+	c.add("purge the recycle bin", operation.Operation{}, purge())
+	return c.all
+}
+
+// collector makes the instances of one node after the other.
+type collector struct {
+	tree table
+	all  []instance
+}
+
+// add keeps an instance, unless the resolver or the spec would have refused it before any lock:
+// there is no such folder, or it is a move into the own subtree.
+func (c *collector) add(what string, op operation.Operation, do handler) {
+	if _, err := do(c.tree, "probe"); err == nil || errors.Is(err, errNameTaken) {
+		c.all = append(c.all, instance{what, op, do})
+	}
+}
+
+func (c *collector) path(id string) pathlock.Path {
+	return pathlock.MustParsePath(c.tree[id].path)
+}
+
+// folders returns the ids of the folders.
+func (c *collector) folders() []string {
+	var ids []string
+	for _, id := range slices.Sorted(maps.Keys(c.tree)) {
+		if _, err := c.tree.folder(id); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// inside adds new folders, uploads and copies.
+func (c *collector) inside(id string) {
+	dest := c.path(id)
+	for _, name := range []string{"n", "m", "b", "x"} {
+		c.add(fmt.Sprintf("new folder %s in %s", name, dest),
+			operation.Operation{Kind: operation.Insert, Dest: dest, Name: name}, insert(id, name, false))
+	}
+	for _, name := range []string{"n", "f"} {
+		c.add(fmt.Sprintf("upload %s to %s", name, dest),
+			operation.Operation{Kind: operation.Insert, Dest: dest, Name: name}, insert(id, name, true))
+	}
+}
+
+// onto adds what works on a node, with all that is below.
+func (c *collector) onto(id string) {
+	node := c.path(id)
+	c.add(fmt.Sprintf("edit %s", node), operation.Operation{Kind: operation.Edit, Node: node}, edit(id))
+	c.add(fmt.Sprintf("export %s", node), operation.Operation{Kind: operation.Read, Node: node}, export(id))
+	for _, destID := range c.folders() {
+		names := []string{"n"}
+		if destID == "a" {
+			names = []string{"n", "f", "x"}
+		}
+		for _, name := range names {
+			what := fmt.Sprintf("copy %s to %s as %s", node, c.path(destID), name)
+			op := operation.Operation{Kind: operation.Copy, Node: node, Dest: c.path(destID), Name: name}
+			c.add(what, op, duplicate(id, destID, name, false))
+			op.Snapshot = true
+			c.add("snapshot "+what, op, duplicate(id, destID, name, true))
+		}
+	}
+}
+
+// relocate adds what takes a node away from where it is.
+func (c *collector) relocate(id string) {
+	node, own := c.path(id), c.tree[id].name
+	c.add(fmt.Sprintf("delete %s", node), operation.Operation{Kind: operation.Delete, Node: node}, remove(id))
+	for _, name := range []string{"n", "m", "f", "x", own} {
+		c.add(fmt.Sprintf("rename %s to %s", node, name),
+			operation.Operation{Kind: operation.Rename, Node: node, Name: name}, rename(id, name))
+	}
+	for _, destID := range c.folders() {
+		for _, name := range []string{"", "n"} {
+			what := fmt.Sprintf("move %s to %s", node, c.path(destID))
+			if name != "" {
+				what += " as " + name
+			}
+			c.add(what, operation.Operation{Kind: operation.Move, Node: node, Dest: c.path(destID), Name: name}, move(id, destID, name))
+		}
+	}
+}
+
+// restore adds the return of a recycled item.
+func (c *collector) restore(item string) {
+	slot, err := c.path(c.tree[item].parent).Child(c.tree[item].name)
+	if err != nil {
+		return
+	}
+	c.add(fmt.Sprintf("restore %s (%s)", slot, item), operation.Operation{Kind: operation.Slot, Node: slot}, restore(item))
+}
+
+// outcome is all that anybody can observe of two operations.
+type outcome struct {
+	tree table
+	a, b answer
+}
+
+func (o outcome) equals(p outcome) bool {
+	return o.a == p.a && o.b == p.b && maps.Equal(o.tree, p.tree)
+}
+
+// The orders in which the two steps of each of two operations can alternate. The first two are one
+// after the other.
+var schedules = []string{"AABB", "BBAA", "ABAB", "ABBA", "BAAB", "BABA"}
+
+// play runs two operations on a copy of the tree, step by step as the schedule says. The rows that
+// they create are called new1 and new2.
+func play(t table, a, b handler, schedule string) outcome {
+	o := outcome{tree: maps.Clone(t)}
+	next := map[rune]func(){}
+	start := func(who rune, h handler, tag string, to *answer) {
+		next[who] = func() {
+			write, err := h(o.tree, tag)
+			if err != nil {
+				*to = answer{err: err}
+				next[who] = func() {}
+				return
+			}
+			next[who] = func() { *to = write(o.tree) }
+		}
+	}
+	start('A', a, "new1", &o.a)
+	start('B', b, "new2", &o.b)
+	for _, who := range schedule {
+		next[who]()
+	}
+	return o
+}
+
+// verdict is what the oracle says about two operations that run at once.
+type verdict struct {
+	// breaks says how the tree can break, and lost how the outcome can be one that neither order
+	// gives. Both are empty if nothing can happen.
+	breaks, lost string
+}
+
+func (v verdict) bad() bool { return v != verdict{} }
+
+// judge lets two operations alternate in every way. It knows the rules of a tree and what it means
+// to happen one after the other, and nothing of locks.
+func judge(t table, a, b handler) verdict {
+	ab, ba := play(t, a, b, schedules[0]), play(t, a, b, schedules[1])
+	var v verdict
+	for _, serial := range []outcome{ab, ba} {
+		if broken := serial.tree.broken(); broken != "" {
+			panic("the model is wrong: one after the other, " + broken)
+		}
+	}
+	for _, schedule := range schedules[2:] {
+		o := play(t, a, b, schedule)
+		if broken := o.tree.broken(); broken != "" {
+			v.breaks = fmt.Sprintf("%s: %s", schedule, broken)
+		} else if !o.equals(ab) && !o.equals(ba) {
+			v.lost = fmt.Sprintf("%s: %v", schedule, o)
+		}
+	}
+	return v
+}
 
 // pair is two operations on the small tree, and what the oracle says about running them at once.
 type pair struct {
@@ -51,68 +257,6 @@ func slotOf(op operation.Operation) pathlock.Path {
 	return slot
 }
 
-// cause is a reason why one operation waits for another without need.
-type cause struct {
-	name string
-	is   func(tree table, p pair) bool
-}
-
-// causes are all such reasons by the name-slot rule. A pair has the first that fits.
-var causes = []cause{{
-	name: "the name is taken",
-	is:   func(t table, p pair) bool { return refused(t, p.a) || refused(t, p.b) },
-}, {
-	name: "nothing to do",
-	is:   func(t table, p pair) bool { return idle(t, p.a) || idle(t, p.b) },
-}, {
-	name: "the whole plan",
-	is:   func(_ table, p pair) bool { return p.a.op.Kind == operation.Gate || p.b.op.Kind == operation.Gate },
-}, {
-	name: "the other one is gone",
-	is: func(t table, p pair) bool {
-		ab, ba := play(t, p.a.do, p.b.do, schedules[0]), play(t, p.a.do, p.b.do, schedules[1])
-		return errors.Is(ab.b.err, errNotFound) || errors.Is(ba.a.err, errNotFound)
-	},
-}, {
-	name: "attributes of a moving node",
-	is: func(_ table, p pair) bool {
-		return p.a.op.Kind == operation.Edit && relocates(p.b) || relocates(p.a) && p.b.op.Kind == operation.Edit
-	},
-}, {
-	name: "the same change twice",
-	is: func(t table, p pair) bool {
-		return relocates(p.a) && relocates(p.b) && p.a.op.Node == p.b.op.Node &&
-			maps.Equal(play(t, p.a.do, p.b.do, "AA").tree, play(t, p.a.do, p.b.do, "BB").tree)
-	},
-}, {
-	name: "a node without children",
-	is: func(t table, p pair) bool {
-		return takesAway(p.a) && takesAway(p.b) && (childless(t, p.a) || childless(t, p.b))
-	},
-}}
-
-// refused says whether the operation comes to nothing because a sibling has the name.
-func refused(t table, i instance) bool {
-	_, err := i.do(t, "probe")
-	return errors.Is(err, errNameTaken)
-}
-
-// idle says whether the operation, which is no mere reader, changes nothing.
-func idle(t table, i instance) bool {
-	return i.op.Kind != operation.Read && maps.Equal(play(t, i.do, i.do, "AA").tree, t)
-}
-
-// relocates says whether the operation renames or moves a node.
-func relocates(i instance) bool {
-	return i.op.Kind == operation.Rename || i.op.Kind == operation.Move
-}
-
-// takesAway says whether the node is not where it was when the operation is done.
-func takesAway(i instance) bool { return relocates(i) || i.op.Kind == operation.Delete }
-
-// childless says whether the operation's node has nothing below it.
-func childless(t table, i instance) bool { return len(t.below(i.op.Node.Column())) == 0 }
-
 // tally is what the oracle and the claims say about all pairs together.
 type tally struct {
 	pairs int
@@ -121,45 +265,23 @@ type tally struct {
 	bad int
 	// needless is how many of the others wait by each rule.
 	needless map[operation.Rule]int
-	// byCause is how often each cause makes a pair wait without need, and example one such pair. A
-	// cause of "" is one without a name.
-	byCause map[string]int
-	example map[string]pair
 }
 
-func count(t table, judged []pair) tally {
-	sum := tally{
-		needless: make(map[operation.Rule]int),
-		byCause:  make(map[string]int),
-		example:  make(map[string]pair),
-	}
+func count(judged []pair) tally {
+	sum := tally{pairs: len(judged), needless: make(map[operation.Rule]int)}
 	for _, p := range judged {
-		sum.pairs++
 		if p.intoEachOther() && p.verdict.bad() && !p.waits(operation.NameSlot, operation.NameSlot) {
 			continue
 		}
 		if p.verdict.bad() {
 			sum.bad++
+			continue
 		}
 		for _, rule := range []operation.Rule{operation.NameSlot, operation.ParentExclusive} {
-			if p.waits(rule, rule) && !p.verdict.bad() {
+			if p.waits(rule, rule) {
 				sum.needless[rule]++
 			}
 		}
-		if p.verdict.bad() || !p.waits(operation.NameSlot, operation.NameSlot) {
-			continue
-		}
-		name := ""
-		for _, c := range causes {
-			if c.is(t, p) {
-				name = c.name
-				break
-			}
-		}
-		if _, ok := sum.example[name]; !ok {
-			sum.example[name] = p
-		}
-		sum.byCause[name]++
 	}
 	return sum
 }
@@ -177,15 +299,5 @@ func TestConflict_noneIsMissed(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestConflict_falseOnesHaveNames(t *testing.T) {
-	got := count(smallTree(), pairs())
-	if p, ok := got.example[""]; ok {
-		t.Errorf("%d pairs wait for no reason that has a name, such as %s and %s", got.byCause[""], p.a, p.b)
-	}
-	if fine, coarse := got.needless[operation.NameSlot], got.needless[operation.ParentExclusive]; fine >= coarse {
-		t.Errorf("the name-slot rule makes %d pairs wait without need, the parent-exclusive rule %d", fine, coarse)
 	}
 }
