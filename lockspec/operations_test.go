@@ -107,7 +107,7 @@ func bound(t *testing.T, s lockspec.Spec) []pathlock.Request {
 func collide(a, b []pathlock.Request) bool {
 	for _, x := range a {
 		for _, y := range b {
-			if x.Tree == y.Tree && (x.Gate || y.Gate || conflict(x.Claims, y.Claims)) {
+			if x.Tree == y.Tree && (x.Gate || y.Gate || conflict(pathlock.Normalize(x.Claims...), pathlock.Normalize(y.Claims...))) {
 				return true
 			}
 		}

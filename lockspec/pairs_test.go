@@ -12,30 +12,30 @@ import (
 	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
+// rules are those by which an operation may claim.
+var rules = []operation.Rule{operation.NameSlot, operation.ParentExclusive}
+
 // instance is one operation on the small tree: what lockspec thinks of it, and how the model does
 // it.
 type instance struct {
 	what string
 	op   operation.Operation
 	do   handler
+	// claims are its claims by each rule, with all intentions.
+	claims map[operation.Rule][]pathlock.Claim
 }
 
 // String returns the instance for people to read.
 func (i instance) String() string { return i.what }
 
-// conflict says whether two claim sets cannot be held at once, by the definition: incompatible
-// modes on one node of both normalised sets.
+// conflict says whether two normalised claim sets cannot be held at once, by the definition:
+// incompatible modes on one node of both.
 func conflict(a, b []pathlock.Claim) bool {
-	held := map[pathlock.Path]pathlock.Mode{}
-	for _, c := range pathlock.Normalize(a...) {
-		held[c.Path] = c.Mode
-	}
-	for _, c := range pathlock.Normalize(b...) {
-		if !pathlock.Compatible(held[c.Path], c.Mode) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a, func(held pathlock.Claim) bool {
+		return slices.ContainsFunc(b, func(c pathlock.Claim) bool {
+			return c.Path == held.Path && !pathlock.Compatible(held.Mode, c.Mode)
+		})
+	})
 }
 
 // instances returns every operation of a cloud drive on every node of the tree and to every place,
@@ -68,7 +68,11 @@ type collector struct {
 // there is no such folder, or it is a move into the own subtree.
 func (c *collector) add(what string, op operation.Operation, do handler) {
 	if _, err := do(c.tree, "probe"); err == nil || errors.Is(err, errNameTaken) {
-		c.all = append(c.all, instance{what, op, do})
+		claims := map[operation.Rule][]pathlock.Claim{}
+		for _, rule := range rules {
+			claims[rule] = pathlock.Normalize(op.Claims(rule)...)
+		}
+		c.all = append(c.all, instance{what, op, do, claims})
 	}
 }
 
@@ -238,7 +242,7 @@ var pairs = sync.OnceValue(func() []pair {
 
 // waits says whether one of the two has to wait for the other.
 func (p pair) waits(ruleA, ruleB operation.Rule) bool {
-	return conflict(p.a.op.Claims(ruleA), p.b.op.Claims(ruleB))
+	return conflict(p.a.claims[ruleA], p.b.claims[ruleB])
 }
 
 // intoEachOther says whether these are two snapshot copies, each of which puts its copy into the
@@ -277,7 +281,7 @@ func count(judged []pair) tally {
 			sum.bad++
 			continue
 		}
-		for _, rule := range []operation.Rule{operation.NameSlot, operation.ParentExclusive} {
+		for _, rule := range rules {
 			if p.waits(rule, rule) {
 				sum.needless[rule]++
 			}
@@ -290,7 +294,6 @@ func count(judged []pair) tally {
 // of the two goes by the one rule and the other by the other. Two snapshot copies into each other's
 // source are the exception. They never break the tree.
 func TestConflict_noneIsMissed(t *testing.T) {
-	rules := []operation.Rule{operation.NameSlot, operation.ParentExclusive}
 	for _, ruleA := range rules {
 		for _, ruleB := range rules {
 			for _, p := range pairs() {
