@@ -122,21 +122,3 @@ func TestLease_lossBesideAnErrorCounts(t *testing.T) {
 		release(t, stays)
 	})
 }
-
-func TestContext_carriesWhatTheOuterOneDoes(t *testing.T) {
-	type key struct{}
-	outer, stop := context.WithTimeout(context.WithValue(t.Context(), key{}, "value"), time.Hour)
-	defer stop()
-	l, _ := newLocker()
-	lock := acquire(outer, t, l, "X /a")
-	inner := acquire(lock.Context(), t, l, "X /a/b")
-	below, cancel := context.WithTimeout(inner.Context(), 2*time.Hour)
-	defer cancel()
-	want, _ := outer.Deadline()
-	if got, ok := below.Deadline(); !ok || got != want || below.Value(key{}) != "value" {
-		t.Errorf("the deadline is %v, want %v; the value is %v", got, want, below.Value(key{}))
-	}
-	release(t, lock)
-	<-below.Done() // the outer lock's end is the end of all contexts made from its own
-	release(t, inner)
-}

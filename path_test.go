@@ -149,6 +149,10 @@ func TestFold_goesNameByName(t *testing.T) {
 		free(t, l, tt.asked, tt.free)
 		release(t, lock)
 	}
+	exact, _ := newLocker(pathlock.WithFold(pathlock.FoldNothing))
+	lock := acquire(t.Context(), t, exact, "X /a")
+	free(t, exact, "X /A", true)
+	release(t, lock)
 }
 
 func TestFoldIsIdempotentAndKeepsNamesNames(t *testing.T) {

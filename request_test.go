@@ -13,31 +13,8 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
-	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
-
-func TestAcquire_namesThatFoldAlikeMeet(t *testing.T) {
-	l, _ := newLocker()
-	lock := acquire(t.Context(), t, l, "X /Plan/Login")
-	_, err := l.Acquire(t.Context(), request(t, "X /plan/LOGIN/Sub"))
-	conflict, ok := errors.AsType[*pathlock.ConflictError](err)
-	if !ok {
-		t.Fatalf("error %v, want a ConflictError", err)
-	}
-	if got := conflict.Path.String(); got != "/plan/LOGIN" {
-		t.Errorf("the error names %q, want the path as the caller wrote it", got)
-	}
-	if conflict.Mode != pathlock.ModeIX || conflict.Blocker.Mode != pathlock.ModeX || conflict.Blocker.Note != "X /Plan/Login" {
-		t.Errorf("the error says %+v", conflict)
-	}
-	release(t, lock)
-
-	exact, _ := newLocker(pathlock.WithFold(pathlock.FoldNothing))
-	lock = acquire(t.Context(), t, exact, "X /a")
-	free(t, exact, "X /A", true)
-	release(t, lock)
-}
 
 func TestAcquire_refusesAFoldThatMakesNoName(t *testing.T) {
 	for _, made := range []string{"", "a/b", ".."} {
@@ -102,6 +79,25 @@ func TestAcquire_keepsNoClaimsOfItsCallers(t *testing.T) {
 			t.Errorf("not among %q: %q", j.events, want)
 		}
 	}
+}
+
+// Whoever looks at the lock meanwhile reads nothing that changes without the mutex.
+func TestExchange_noteStaysAfterDowngrade(t *testing.T) {
+	l, _ := newLocker()
+	lock := acquire(t.Context(), t, l, "X /a")
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		_, _ = lock.Degraded(), lock.Note() // one look is enough for the race detector
+	}()
+	testerr.None(t, lock.Exchange(t.Context(), claims(t, "X /b"), "another"))
+	testerr.None(t, lock.Downgrade(t.Context()))
+	<-looked
+	snapshot, err := l.Snapshot(t.Context(), lock.Tree())
+	if err != nil || len(snapshot.Holders) != 1 || snapshot.Holders[0].Note != "another" || lock.Note() != "another" {
+		t.Errorf("the lock's note is %q, and others see %+v, %v", lock.Note(), snapshot.Holders, err)
+	}
+	release(t, lock)
 }
 
 // A program can ask at start whether the options of its locker make sense, and hears then what the
@@ -212,56 +208,4 @@ func ExampleDegrade() {
 	// Output:
 	// without the store: true fence: 0
 	// the mutex: pathlock: lock store unavailable
-}
-
-// Of two acquisitions of one scope at once, the store makes one, and the other is made without it:
-// whichever comes last is refused, since an owner cannot be known to the store in part.
-func TestDegrade_scopeIsKnownAsAWholeOrNot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := &testlock.Watched{Store: memstore.New()}
-		l := pathlock.New(pathlock.Degrade(store, pathlock.Degradation{Limit: time.Minute, Log: slog.New(slog.DiscardHandler)}), quiet)
-		asserted := func(text string) pathlock.Request {
-			req := request(t, text)
-			req.Asserted = true
-			return req
-		}
-		for _, away := range []bool{true, false} {
-			asked, answer := make(chan struct{}), make(chan error)
-			if away {
-				store.Set(testlock.Failing(pathlock.ErrUnavailable, "acquire", "release"))
-				lock, err := l.Acquire(t.Context(), asserted("X /x"))
-				testerr.Must(t, err)
-				release(t, lock)
-				time.Sleep(time.Second)
-			}
-			first := true
-			store.Set(func(_ context.Context, call string) error {
-				if call != "acquire" || !first {
-					return nil
-				}
-				first = false
-				close(asked)
-				return <-answer
-			})
-			ctx := l.Scope(t.Context()).Context(t.Context())
-			late := make(chan error)
-			go func() { late <- testerr.Of(l.Acquire(ctx, asserted("X /a"))) }()
-			<-asked
-			lock, err := l.Acquire(ctx, asserted("X /b"))
-			if err != nil || lock.Degraded() != away {
-				t.Fatalf("away: %v: %+v, %v", away, lock, err)
-			}
-			if away {
-				answer <- nil
-			} else {
-				answer <- pathlock.ErrUnavailable
-			}
-			testerr.Is(t, "the later one", <-late, pathlock.ErrUnavailable)
-			time.Sleep(3 * pathlock.DefaultLease)
-			testerr.Is(t, "the earlier one's end", context.Cause(lock.Context()), nil)
-			free(t, l, "X /a", true)
-			free(t, l, "X /b", away)
-			release(t, lock)
-		}
-	})
 }

@@ -1,7 +1,6 @@
 package pathlock_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"log/slog"
@@ -58,69 +57,4 @@ func TestToken_isNeverShownWhole(t *testing.T) {
 	if strings.Contains(shown, string(owner)) || strings.Contains(shown, string(token)) || !strings.Contains(shown, "owner "+owner.Short()+", which has X since 2") {
 		t.Errorf("the owner %s or the token %s is shown whole, or not at all, in:\n%s", owner, token, shown)
 	}
-}
-
-// lossy grants what it is asked for, and loses its answers while lose is set.
-type lossy struct {
-	pathlock.Store
-	lose bool
-}
-
-func (s *lossy) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	granted, err := s.Store.Acquire(ctx, req)
-	if s.lose {
-		return pathlock.Grant{}, pathlock.ErrUnavailable
-	}
-	return granted, err
-}
-
-// A request that failed without an answer may have been granted, and not be taken back yet: a
-// detached hold does not take it along.
-func TestDetach_leavesOutWhatTheScopeNeverGot(t *testing.T) {
-	store := &lossy{Store: memstore.New()}
-	l := pathlock.New(store, quiet)
-	lock := acquire(t.Context(), t, l, "X /a")
-	store.lose = true
-	testerr.Is(t, "acquire", testerr.Of(l.Acquire(lock.Context(), request(t, "X /b"))), pathlock.ErrUnavailable)
-	store.lose = false
-	token, err := lock.Detach(t.Context())
-	testerr.Must(t, err)
-	free(t, l, "X /a", false)
-	free(t, l, "X /b", true)
-	testerr.Must(t, l.ReleaseToken(t.Context(), token))
-	free(t, l, "X /a", true)
-}
-
-// answering is a store that keeps its grants to itself while it is told to.
-type answering struct {
-	pathlock.Store
-	granted, goOn chan struct{} // nil where it answers at once
-}
-
-func (s *answering) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
-	g, err := s.Store.Acquire(ctx, a)
-	if s.granted != nil {
-		close(s.granted)
-		<-s.goOn
-	}
-	return g, err
-}
-
-// What the store has granted to the scope, and nobody here knows of yet, must not go along.
-func TestDetach_isRefusedWhileTheScopeAcquires(t *testing.T) {
-	store := &answering{Store: memstore.New()}
-	l := pathlock.New(store, quiet)
-	lock := acquire(t.Context(), t, l, "X /a")
-	store.granted, store.goOn = make(chan struct{}), make(chan struct{})
-	besides := make(chan *pathlock.Lock, 1)
-	go func() { besides <- acquire(lock.Context(), t, l, "X /b") }()
-	<-store.granted
-	testerr.Is(t, "detached meanwhile", testerr.Of(lock.Detach(t.Context())), pathlock.ErrInvalidRequest)
-	close(store.goOn)
-	other := <-besides
-	store.granted = nil
-	release(t, other)
-	testerr.Is(t, "detached afterwards", testerr.Of(lock.Detach(t.Context())), nil)
-	free(t, l, "X /a", false)
-	free(t, l, "X /b", true)
 }
