@@ -4,7 +4,7 @@
 #
 #   bench/run.sh [-run REGEXP] [-rounds N] [-quick]
 #
-# -run chooses benchmarks, whatever the case: latency, wakeup, stores, deadlines, http, middleware,
+# -run chooses benchmarks, whatever the case: latency, wakeup, stores, http, middleware,
 # reentry. -quick shows that everything works; its numbers mean nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -44,7 +44,6 @@ compare Latency "latency, against ObtainMulti on the same nodes" -filter '.name:
 	-table '' -row /depth -col '/lock@(ObtainMulti pathlock.Store)'
 compare WakeUp "from a release to the grant of its waiter" -filter '.name:WakeUp' -table '' -row .name \
 	-col '/lock@(rueidislock redislock pathlock.Store pathlock.Locker)'
-compare Deadlines "faults of requests with deadlines: all but granted should be 0" -filter '.name:Deadlines' -table '' -row .name
 compare Stores "lock stores, against Redis" -filter '.name:Stores' -table '' -row /work -col "/store@(Redis memory SQLite PostgreSQL MariaDB MySQL ZooKeeper etcd quorum)"
 compare HTTP "HTTP, against no protection" -filter '.name:HTTP' -table '' -row /clients \
 	-col '/rule@(none assertion whole-plan parent-exclusive name-slots)'
