@@ -12,6 +12,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -48,7 +49,7 @@ func transcripts(t *testing.T, dir, url string) {
 			if err != nil {
 				return err
 			}
-			p := &people{t: t, store: store, by: map[string]*person{}}
+			p := &people{t: t, store: store, by: map[string]person{}}
 			env.Defer(p.end)
 			env.Values["people"] = p
 			env.Setenv("PATHLOCK_LOCKS", at)
@@ -66,134 +67,91 @@ func transcripts(t *testing.T, dir, url string) {
 type people struct {
 	t     testing.TB
 	store *anystore.Store
-	by    map[string]*person
+	by    map[string]person
 }
 
+// person is somebody's request, and where he waits, what comes of it.
 type person struct {
-	locker *pathlock.Locker
-	lock   *pathlock.Lock
-	done   chan error
+	pathlock.Acquisition
+	over   chan error
 	cancel context.CancelFunc
 }
 
 func (p *people) end() {
 	for _, one := range p.by {
-		one.cancel()
-		if one.done != nil {
-			if err := <-one.done; err != nil {
-				one.lock = nil // the transcript has judged it
-			}
+		if one.cancel(); one.over != nil {
+			<-one.over // the transcript has judged it
 		}
-		if one.lock != nil {
-			_ = one.lock.Release(context.Background()) // a transcript may have taken it away
-		}
+		_ = p.store.Release(context.Background(), one.Tree, one.Owner, one.Grant) // it may have been taken away
 	}
 	_ = p.store.Close(context.Background())
 }
 
-// queued tells when a request waits.
-type queued struct {
-	pathlock.NopObserver
-	yes chan struct{}
-}
-
-func (q *queued) Waiting(context.Context, pathlock.Event) { close(q.yes) }
-
 // newPerson reads NAME TREE MODE PATH NOTE.
-func newPerson(ts *testscript.TestScript, neg bool, args []string) (one *person, req pathlock.Request, q *queued) {
-	if neg || len(args) != 5 {
-		ts.Fatalf("usage: lock|queue NAME TREE MODE PATH NOTE")
-	}
-	p, ok := ts.Value("people").(*people)
-	if !ok {
-		ts.Fatalf("there are no people")
-	}
+func newPerson(ts *testscript.TestScript, args []string) (p *people, one person, ctx context.Context) {
+	p = ts.Value("people").(*people)
 	namespace, id, _ := strings.Cut(args[1], "/")
 	tree, err := pathlock.NewTree(namespace, id)
 	ts.Check(err)
-	req = pathlock.Request{Tree: tree, Note: args[4], Lease: 6 * time.Second, Wait: time.Minute}
-	if args[2] == "gate" {
-		req.Gate = true
-	} else {
+	one.Acquisition = testlock.Ask(tree)
+	one.Note, one.Origin = args[4], pathlock.Origin{Operation: "rename", Route: "PATCH /suites/:id", Instance: "host-1", RequestID: "r-1"}
+	if one.Gate = args[2] == "gate"; !one.Gate {
 		var mode pathlock.Mode
 		ts.Check(mode.UnmarshalText([]byte(args[2])))
-		path, err := pathlock.ParsePath(args[3])
+		path, err := pathlock.New(p.store).Folded(pathlock.MustParsePath(args[3]))
 		ts.Check(err)
-		req.Claims = []pathlock.Claim{{Path: path, Mode: mode}}
+		one.Claims = pathlock.Normalize(pathlock.Claim{Path: path, Mode: mode})
 	}
-	q = &queued{yes: make(chan struct{})}
-	one = &person{locker: pathlock.New(p.store, pathlock.WithInstance("host-1"), pathlock.WithObserver(q))}
+	ts.Setenv(args[0], strings.TrimSuffix(one.Owner.Short(), "…"))
+	ts.Setenv(args[0]+"_WHOLE", string(one.Owner))
+	ctx, one.cancel = context.WithCancel(context.Background())
+	return p, one, ctx
+}
+
+func cmdLock(ts *testscript.TestScript, _ bool, args []string) {
+	p, one, ctx := newPerson(ts, args)
+	grant, err := p.store.Acquire(ctx, one.Acquisition)
+	ts.Check(err)
+	ts.Setenv(args[0]+"_FENCE", fmt.Sprint(grant.Fence))
 	p.by[args[0]] = one
-	return one, req, q
 }
 
-// origin is where the locks of transcripts come from.
-var origin = pathlock.Origin{Operation: "rename", Route: "PATCH /suites/:id", RequestID: "r-1"}
-
-func cmdLock(ts *testscript.TestScript, neg bool, args []string) {
-	one, req, _ := newPerson(ts, neg, args)
-	ctx, cancel := context.WithCancel(pathlock.WithOrigin(context.Background(), origin))
-	one.cancel = cancel
-	lock, err := one.locker.Acquire(ctx, req)
-	ts.Check(err)
-	one.lock = lock
-	snapshot, err := one.locker.Snapshot(ctx, req.Tree)
-	ts.Check(err)
-	for _, h := range snapshot.Holders {
-		if h.Fence == lock.Fence() {
-			ts.Setenv(args[0], strings.TrimSuffix(h.Owner.Short(), "…"))
-			ts.Setenv(args[0]+"_FENCE", fmt.Sprint(h.Fence))
-			ts.Setenv(args[0]+"_WHOLE", string(h.Owner))
-		}
-	}
-}
-
-func cmdQueue(ts *testscript.TestScript, neg bool, args []string) {
-	one, req, q := newPerson(ts, neg, args)
-	ctx, cancel := context.WithCancel(pathlock.WithOrigin(context.Background(), origin))
-	one.cancel = cancel
-	one.done = make(chan error, 1)
+func cmdQueue(ts *testscript.TestScript, _ bool, args []string) {
+	p, one, ctx := newPerson(ts, args)
+	waits := make(chan struct{})
+	one.over, one.Wait, one.Waiting = make(chan error, 1), testlock.Long, func() { close(waits) }
 	go func() {
-		lock, err := one.locker.Acquire(ctx, req)
-		one.lock = lock
-		one.done <- err
+		_, err := p.store.Acquire(ctx, one.Acquisition)
+		one.over <- err
+		close(one.over)
 	}()
 	select {
-	case <-q.yes:
-	case err := <-one.done:
+	case <-waits:
+	case err := <-one.over:
 		ts.Fatalf("it does not wait: %v", err)
 	}
-	snapshot, err := one.locker.Snapshot(ctx, req.Tree)
-	ts.Check(err)
-	for _, w := range snapshot.Waiters {
-		if w.Note == req.Note {
-			ts.Setenv(args[0], strings.TrimSuffix(w.Owner.Short(), "…"))
-		}
-	}
+	p.by[args[0]] = one
 }
 
-// named returns a person.
-func named(ts *testscript.TestScript, args []string) *person {
-	p, ok := ts.Value("people").(*people)
-	if !ok || len(args) != 1 || p.by[args[0]] == nil {
+// named returns the people, and one of them.
+func named(ts *testscript.TestScript, args []string) (*people, person) {
+	p := ts.Value("people").(*people)
+	one, ok := p.by[args[0]]
+	if !ok {
 		ts.Fatalf("there is nobody called %v", args)
 	}
-	return p.by[args[0]]
+	return p, one
 }
 
 func cmdGranted(ts *testscript.TestScript, _ bool, args []string) {
-	one := named(ts, args)
-	err := <-one.done
-	one.done = nil
-	ts.Check(err)
+	_, one := named(ts, args)
+	ts.Check(<-one.over)
 }
 
 func cmdLost(ts *testscript.TestScript, _ bool, args []string) {
-	one := named(ts, args)
-	select {
-	case <-one.lock.Context().Done():
-	case <-time.After(time.Minute):
+	p, one := named(ts, args)
+	lost, err := p.store.Renew(context.Background(), one.Tree, []pathlock.Lease{{Owner: one.Owner, For: testlock.Long}})
+	if ts.Check(err); len(lost) != 1 {
 		ts.Fatalf("%s does not learn of it", args[0])
 	}
-	one.lock = nil
 }
