@@ -26,14 +26,14 @@ func TestLock_panicsOnSpecsThatCannotWork(t *testing.T) {
 		"the zero spec":           {},
 		"a kind without resolver": lockspec.Delete(lockspec.Param("id").Kind("case")),
 	} {
-		t.Run(what, func(t *testing.T) {
+		func() {
 			defer func() {
 				if recover() == nil {
-					t.Error("accepted")
+					t.Errorf("%s is accepted", what)
 				}
 			}()
 			locks.Lock(spec)
-		})
+		}()
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
+	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
@@ -75,19 +76,8 @@ func serve(t *testing.T, cmd *exec.Cmd, lines int) *served {
 }
 
 // send sends a request on a connection of its own.
-func (s *served) send(ctx context.Context, method, path, body string) (int, []byte, error) {
-	req, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	req.Close = true
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	return resp.StatusCode, text, err
+func (s *served) send(ctx context.Context, method, path, body string) (apitest.Answer, error) {
+	return (&apitest.API{URL: s.url}).Try(ctx, method, path, body, "Connection", "close")
 }
 
 // stop sends SIGTERM.
@@ -100,9 +90,9 @@ func (s *served) stop(t *testing.T) {
 // It returns what ends the wait, and the answer.
 func (s *served) blocked(t *testing.T, db *plans.DB) (unblock func(), answered <-chan string) {
 	t.Helper()
-	status, text, err := s.send(t.Context(), "POST", "/api/projects/p/plans", `{"name":"x"}`)
-	if err != nil || status != http.StatusCreated {
-		t.Fatalf("%d %s %v", status, text, err)
+	made, err := s.send(t.Context(), "POST", "/api/projects/p/plans", `{"name":"x"}`)
+	if err != nil || made.Status != http.StatusCreated {
+		t.Fatalf("%d %s %v", made.Status, made.Body, err)
 	}
 	blocker := db.Write.Begin()
 	if blocker.Error != nil {
@@ -110,12 +100,12 @@ func (s *served) blocked(t *testing.T, db *plans.DB) (unblock func(), answered <
 	}
 	answer := make(chan string, 1)
 	go func() {
-		status, text, err := s.send(t.Context(), "POST", "/api/plans/1/suites", `{"parent_id":1,"name":"late"}`)
-		answer <- fmt.Sprintf("%d %v %s", status, err, text)
+		late, err := s.send(t.Context(), "POST", "/api/plans/1/suites", `{"parent_id":1,"name":"late"}`)
+		answer <- fmt.Sprintf("%d %v %s", late.Status, err, late.Body)
 	}()
 	testserver.Await(t, "the request holds a lock", func() bool {
-		_, text, err := s.send(t.Context(), "GET", "/metrics", "")
-		return err == nil && strings.Contains(string(text), "\npathlock_held 1\n")
+		metrics, err := s.send(t.Context(), "GET", "/metrics", "")
+		return err == nil && strings.Contains(string(metrics.Body), "\npathlock_held 1\n")
 	})
 	return func() {
 		t.Helper()

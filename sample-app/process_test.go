@@ -95,7 +95,7 @@ func TestStorm(t *testing.T) {
 	for _, db := range testdb.All(t) {
 		t.Run("on "+db.Name, func(t *testing.T) {
 			for broken := false; !broken; { // until an unprotected path is wrong
-				broken = strings.Contains(report(t, "", "--db", db.URL, "--duration", "1500ms"), "wrong-path: tree")
+				broken = strings.Contains(report(t, "", "--db", db.URL, "--duration", "500ms"), "wrong-path: tree")
 			}
 		})
 	}

@@ -2,19 +2,15 @@ package command_test
 
 import (
 	"cmp"
-	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -208,7 +204,9 @@ func whole(t *testing.T, tr trial) {
 func TestAdopt_programs(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { eachTrial(t, "sqlite", sqliteURL, whole) })
-	t.Run("PostgreSQL", func(t *testing.T) { eachTrial(t, "postgres", postgresURL, whole) })
+	t.Run("PostgreSQL", func(t *testing.T) {
+		eachTrial(t, "postgres", func(t *testing.T) string { return testserver.ScratchPostgres(t) }, whole)
+	})
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		eachTrial(t, "mysql", func(t *testing.T) string { return "mysql://" + server.Scratch(t) }, whole)
 	})
@@ -273,18 +271,4 @@ func sqliteURL(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "trial.db")
 	testerr.Must(t, os.WriteFile(path, nil, 0o600))
 	return "sqlite://" + path
-}
-
-// postgresURL returns the URL of a new database.
-func postgresURL(t *testing.T) string {
-	u := must(url.Parse(testserver.Postgres(t)))
-	admin := must(must(sqlopen.Parse(u.String())).Open())
-	name := fmt.Sprintf("adopt_%d_%d", os.Getpid(), time.Now().UnixNano())
-	_ = must(admin.ExecContext(t.Context(), "CREATE DATABASE "+name))
-	t.Cleanup(func() {
-		_, err := admin.ExecContext(context.WithoutCancel(t.Context()), "DROP DATABASE "+name+" WITH (FORCE)")
-		testerr.None(t, errors.Join(err, admin.Close()))
-	})
-	u.Path = "/" + name
-	return u.String()
 }

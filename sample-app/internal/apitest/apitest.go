@@ -3,6 +3,7 @@ package apitest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -48,7 +49,7 @@ type API struct {
 	*instance.Instance
 	URL string
 
-	client *http.Client
+	client *http.Client // nil for the default one
 }
 
 // Start serves an instance until the end of the test.
@@ -101,7 +102,7 @@ func (a *API) Try(ctx context.Context, method, path, body string, headers ...str
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	req.Host = req.Header.Get("Host")
-	resp, err := a.client.Do(req)
+	resp, err := cmp.Or(a.client, http.DefaultClient).Do(req)
 	if err != nil {
 		return Answer{}, err
 	}
