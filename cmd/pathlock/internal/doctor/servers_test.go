@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,19 +75,16 @@ func TestEtcd(t *testing.T) {
 	t.Parallel()
 	t.Run("alone", func(t *testing.T) {
 		t.Parallel()
-		r := locks(t, "etcd://"+testetcd.Start(t).Addr)
+		server := testetcd.Start(t)
+		r := locks(t, "etcd://"+server.Addr)
 		want(t, r, doctor.Fine, "version", "etcd 3.")
 		want(t, r, doctor.Warning, "members", "one member")
 		want(t, r, doctor.Fine, "trial", "handed over")
-	})
-	t.Run("a user without rights", func(t *testing.T) {
-		t.Parallel()
-		server := testetcd.Start(t)
 		store, err := etcdstore.Open("etcd://" + server.Addr)
 		testerr.Must(t, err)
 		defer func() { _ = store.Close(t.Context()) }()
 		auth := store.(interface{ Client() *clientv3.Client }).Client()
-		for _, user := range []string{"root", "locks"} {
+		for _, user := range []string{"root", "locks"} { // the latter without rights
 			testerr.Must(t, testerr.Of(auth.UserAdd(t.Context(), user, "secret")))
 			testerr.Must(t, testerr.Of(auth.RoleAdd(t.Context(), user)))
 			testerr.Must(t, testerr.Of(auth.UserGrantRole(t.Context(), user, user)))
@@ -142,26 +140,28 @@ func urlOf(s *testredis.Server) string { return "redis://" + s.Addr + "/0" }
 // A server with one setting that harms, or helps, is found to have it.
 func TestRedisSettings(t *testing.T) {
 	t.Parallel()
+	server := testredis.Start(t, testredis.Redis)
 	for _, c := range []struct {
-		args            string
+		set             string // besides the defaults
 		level           doctor.Level
 		check, contains string
 	}{
-		{"--appendonly yes", doctor.Fine, "persistence", "appendfsync is everysec"},
-		{"--appendonly yes --appendfsync no", doctor.Warning, "persistence", "loses the locks"},
-		{"--appendonly no", doctor.Warning, "persistence", "two owners may hold the same node"},
-		{"--maxmemory 100mb --maxmemory-policy allkeys-lru", doctor.Problem, "eviction", "allkeys-lru"},
-		{"--maxmemory-policy allkeys-lru", doctor.Warning, "eviction", "as soon as somebody sets a limit"},
-		{"--maxmemory 100mb", doctor.Fine, "eviction", "noeviction"},
-		{"--maxmemory 1kb", doctor.Problem, "trial", "out of memory"},
-		{"--databases 2", doctor.Fine, "trial", "handed over"},
-		{"--databases 2", doctor.Fine, "version", "7."},
+		{"", doctor.Fine, "trial", "handed over"},
+		{"", doctor.Fine, "version", "7."},
+		{"appendonly yes", doctor.Fine, "persistence", "appendfsync is everysec"},
+		{"appendonly yes appendfsync no", doctor.Warning, "persistence", "loses the locks"},
+		{"appendonly no", doctor.Warning, "persistence", "two owners may hold the same node"},
+		{"maxmemory 100mb maxmemory-policy allkeys-lru", doctor.Problem, "eviction", "allkeys-lru"},
+		{"maxmemory-policy allkeys-lru", doctor.Warning, "eviction", "as soon as somebody sets a limit"},
+		{"maxmemory 100mb", doctor.Fine, "eviction", "noeviction"},
+		{"maxmemory 1kb", doctor.Problem, "trial", "out of memory"},
 	} {
-		t.Run(c.args+" "+c.check, func(t *testing.T) {
-			t.Parallel()
-			server := testredis.Start(t, testredis.Redis, strings.Fields(c.args)...)
-			want(t, locks(t, urlOf(server)), c.level, c.check, c.contains)
-		})
+		for _, settings := range []string{"appendonly no appendfsync everysec maxmemory 0 maxmemory-policy noeviction", c.set} {
+			for pair := range slices.Chunk(strings.Fields(settings), 2) {
+				server.Do("CONFIG", "SET", pair[0], pair[1])
+			}
+		}
+		t.Run(c.set+" "+c.check, func(t *testing.T) { want(t, locks(t, urlOf(server)), c.level, c.check, c.contains) })
 	}
 }
 
