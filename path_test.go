@@ -87,6 +87,9 @@ func TestParsePathRefusesTheRestAndNamesThePart(t *testing.T) {
 	for _, in := range []string{deep, long} {
 		testerr.Is(t, "the longest that is allowed", testerr.Of(pathlock.ParsePath(in)), nil)
 	}
+	for _, name := range []string{"", "..", "a/b", "\x00", "\xff", long[1:] + "x"} {
+		testerr.Is(t, "a child", testerr.Of(pathlock.Root().Child(name)), pathlock.ErrInvalidPath)
+	}
 }
 
 // A path column holds "" for the root, where the path is "/".
