@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -14,123 +15,90 @@ import (
 	"gorm.io/gorm"
 )
 
-// operation is one of those that meet: it prepares a write to the rows of a world.
-type operation func(w *world) func(db *gorm.DB) error
-
 // anomaly is a pair of operations that corrupts an unprotected tree when both are planned before
-// either writes.
+// either writes; [world.operation] has their words.
 type anomaly struct {
-	name         string
-	rows         []string
-	first, other operation
+	name string
+	// rows are the paths that there are.
+	rows, first, other string
 	// harmless is set where the tree is protected without the assertion, too, by the unique index.
 	harmless bool
 }
 
 func anomalies() []anomaly {
 	return []anomaly{
-		{name: "two renames of one row", rows: []string{"/a/x", "/a/y"}, first: rename("/a", "b"), other: rename("/a", "c")},
-		{name: "insert below a row that is renamed", rows: []string{"/a/x"}, first: insert("/a/x"), other: rename("/a", "b")},
-		{name: "insert by the path of a row that is renamed", rows: []string{"/a/x"}, first: insertAt("/a/x"), other: rename("/a", "b")},
-		{name: "rename of a row by whose path another is inserted", rows: []string{"/a/x"}, first: rename("/a", "b"), other: insertAt("/a/x"), harmless: true},
-		{name: "insert by the path of a row that is deleted", rows: []string{"/a/x"}, first: insertAt("/a/x"), other: remove("/a/x")},
-		{name: "move by the path of a row that is renamed", first: update("/a", "folder", "/d"), other: update("/d", "name", "e")},
-		{name: "move by the path of a row below one that is moved", first: update("/a", "folder", "/d/x"), other: update("/d", "folder", "/c")},
-		{name: "crossing moves by paths", first: update("/a", "folder", "/c/y"), other: update("/c", "folder", "/a/z")},
-		{name: "move by the path of a row that is deleted", first: update("/a", "folder", "/d/x"), other: removeFile("/d/x")},
-		{name: "rename of a row and of an ancestor", rows: []string{"/a/b/c"}, first: rename("/a/b", "y"), other: rename("/a", "x")},
-		{name: "crossing moves", rows: []string{"/a/b", "/c/d"}, first: move("/a", "/c/d"), other: move("/c", "/a/b")},
-		{name: "move to a row that is renamed", rows: []string{"/a/x", "/d"}, first: move("/a", "/d"), other: rename("/d", "e")},
-		{name: "insert below a row that is deleted", rows: []string{"/a/x"}, first: insert("/a/x"), other: remove("/a")},
-		{name: "move below a row that is deleted", rows: []string{"/a/x", "/b"}, first: move("/b", "/a/x"), other: remove("/a")},
-		{name: "inserts of one name", rows: []string{"/a"}, first: insert("/a"), other: insert("/a"), harmless: true},
-		{name: "a root row and a row at the top", first: atTop(""), other: atTop("a"), harmless: true},
-		{name: "copy to a row that is renamed", rows: []string{"/a/x", "/d"}, first: copyTo("/a", "/d"), other: rename("/d", "e")},
-		{name: "crossing arrangements", rows: []string{"/a/b", "/c/d"}, first: arrange("/a", "/c/d"), other: arrange("/c", "/a/b")},
-		{name: "insert below a row that is arranged", rows: []string{"/a/x", "/b"}, first: insert("/a/x"), other: arrange("/a", "/b")},
-		{name: "copy to a row that is deleted", rows: []string{"/a/x", "/d"}, first: copyTo("/a", "/d"), other: remove("/d")},
+		{"two renames of one row", "/a/x /a/y", "rename /a b", "rename /a c", false},
+		{"insert below a row that is renamed", "/a/x", "insert /a/x", "rename /a b", false},
+		{"insert by the path of a row that is renamed", "/a/x", "insert-by /a/x", "rename /a b", false},
+		{"rename of a row by whose path another is inserted", "/a/x", "rename /a b", "insert-by /a/x", true},
+		{"insert by the path of a row that is deleted", "/a/x", "insert-by /a/x", "delete /a/x", false},
+		{"move by the path of a row that is renamed", "", "file-to /a /d", "file-rename /d e", false},
+		{"move by the path of a row below one that is moved", "", "file-to /a /d/x", "file-to /d /c", false},
+		{"crossing moves by paths", "", "file-to /a /c/y", "file-to /c /a/z", false},
+		{"move by the path of a row that is deleted", "", "file-to /a /d/x", "file-delete /d/x", false},
+		{"rename of a row and of an ancestor", "/a/b/c", "rename /a/b y", "rename /a x", false},
+		{"crossing moves", "/a/b /c/d", "move /a /c/d", "move /c /a/b", false},
+		{"move to a row that is renamed", "/a/x /d", "move /a /d", "rename /d e", false},
+		{"insert below a row that is deleted", "/a/x", "insert /a/x", "delete /a", false},
+		{"move below a row that is deleted", "/a/x /b", "move /b /a/x", "delete /a", false},
+		{"inserts of one name", "/a", "insert /a", "insert /a", true},
+		{"a root row and a row at the top", "", "top", "top a", true},
+		{"copy to a row that is renamed", "/a/x /d", "copy /a /d", "rename /d e", false},
+		{"crossing arrangements", "/a/b /c/d", "arrange /a /c/d", "arrange /c /a/b", false},
+		{"insert below a row that is arranged", "/a/x /b", "insert /a/x", "arrange /a /b", false},
+		{"copy to a row that is deleted", "/a/x /d", "copy /a /d", "delete /d", false},
 	}
 }
 
-// on is an operation on the row at a path, and at times on another one.
-func on(path, to string, write func(db *gorm.DB, id, to int64) error) operation {
-	return func(w *world) func(*gorm.DB) error {
-		id, other := w.build(path).ID, w.build(to).ID
-		return func(db *gorm.DB) error { return write(db, id, other) }
-	}
-}
-
-func rename(path, name string) operation {
-	return on(path, path, func(db *gorm.DB, id, _ int64) error {
-		return db.Model(&Suite{}).Where("id = ?", id).Update("name", name).Error
-	})
-}
-
-func move(path, to string) operation {
-	return on(path, to, func(db *gorm.DB, id, parent int64) error {
-		return db.Model(&Suite{}).Where("id = ?", id).Update("parent_id", parent).Error
-	})
-}
-
-func arrange(path, to string) operation {
-	return on(path, to, func(db *gorm.DB, id, parent int64) error {
-		return gormplugin.Arrange(db, []Suite{{ID: id, ParentID: &parent}})
-	})
-}
-
-// insert adds a row called new below path.
-func insert(path string) operation {
-	return on(path, path, func(db *gorm.DB, parent, _ int64) error {
-		return db.Create(&Suite{ParentID: &parent, Name: "new"}).Error
-	})
-}
-
-// insertAt does so by the text of the path.
-func insertAt(path string) operation {
-	return func(w *world) func(*gorm.DB) error {
-		plan := w.root.PlanID
-		return func(db *gorm.DB) error { return db.Create(&Suite{PlanID: plan, Path: path + "/new"}).Error }
-	}
-}
-
-// update changes a column of a file, of those that it makes.
-func update(path, column, value string) operation {
-	return onFile(path, func(db *gorm.DB, id int64) error {
-		return db.Model(&file{}).Where("id = ?", id).Update(column, value).Error
-	})
-}
-
-func removeFile(path string) operation {
-	return onFile(path, func(db *gorm.DB, id int64) error { return db.Delete(&file{}, id).Error })
-}
-
-// onFile is an operation on the file at a path, of a few that it makes.
-func onFile(path string, write func(db *gorm.DB, id int64) error) operation {
-	return func(w *world) func(*gorm.DB) error {
+// operation prepares one in words: what is done to the row at a path, and the name or the path that
+// it gets. What begins with "file-" is done to the tree of files.
+func (w *world) operation(words string) func(db *gorm.DB) error {
+	w.Helper()
+	what, rest, _ := strings.Cut(words, " ")
+	path, to, _ := strings.Cut(rest, " ")
+	plan, suite, parent, files := w.root.PlanID, new(Suite), new(Suite), new(file)
+	switch {
+	case what == "top":
+		w.must(w.db.Unscoped().Delete(&Suite{ID: w.root.ID}).Error)
+	case strings.HasPrefix(what, "file-"):
 		for _, p := range []string{"/a", "/a/z", "/c", "/c/y", "/d", "/d/x"} {
 			w.file(p)
 		}
-		id := w.file(path).ID
-		return func(db *gorm.DB) error { return write(db, id) }
+		files = w.file(path)
+	default:
+		if suite = w.build(path); strings.HasPrefix(to, "/") {
+			parent = w.build(to)
+		}
 	}
-}
-
-func remove(path string) operation {
-	return on(path, path, func(db *gorm.DB, id, _ int64) error { return db.Delete(&Suite{}, id).Error })
-}
-
-func copyTo(path, to string) operation {
-	return on(path, to, func(db *gorm.DB, id, parent int64) error {
-		_, err := gormplugin.Copy(db, &Suite{}, id, gormplugin.Below(parent))
-		return err
-	})
-}
-
-// atTop makes a row in an empty tree.
-func atTop(name string) operation {
-	return func(w *world) func(*gorm.DB) error {
-		w.must(w.db.Unscoped().Delete(&Suite{ID: w.root.ID}).Error)
-		return func(db *gorm.DB) error { return db.Create(&Suite{PlanID: w.root.PlanID, Name: name}).Error }
+	return func(db *gorm.DB) (err error) {
+		one := db.Model(&Suite{}).Where("id = ?", suite.ID)
+		switch what {
+		case "top":
+			return db.Create(&Suite{PlanID: plan, Name: path}).Error
+		case "insert":
+			return db.Create(&Suite{ParentID: &suite.ID, Name: "new"}).Error
+		case "insert-by":
+			return db.Create(&Suite{PlanID: plan, Path: path + "/new"}).Error
+		case "rename":
+			return one.Update("name", to).Error
+		case "move":
+			return one.Update("parent_id", parent.ID).Error
+		case "arrange":
+			return gormplugin.Arrange(db, []Suite{{ID: suite.ID, ParentID: &parent.ID}})
+		case "copy":
+			_, err = gormplugin.Copy(db, &Suite{}, suite.ID, gormplugin.Below(parent.ID))
+			return err
+		case "delete":
+			return one.Delete(&Suite{}).Error
+		case "file-to":
+			return db.Model(&file{}).Where("id = ?", files.ID).Update("folder", to).Error
+		case "file-rename":
+			return db.Model(&file{}).Where("id = ?", files.ID).Update("name", to).Error
+		case "file-delete":
+			return db.Delete(&file{}, files.ID).Error
+		default:
+			return fmt.Errorf("no operation is called %q", what)
+		}
 	}
 }
 
@@ -150,7 +118,7 @@ func (o *meanwhile) Granted(context.Context, pathlock.Event) {
 }
 
 // triesAtOnce is how often the operations of an anomaly meet under a store that locks.
-const triesAtOnce = 10
+const triesAtOnce = 3
 
 // checkAnomalies has the second operation of each anomaly take place between the first one's plan
 // and its write. A lock store that grants everything must not matter as long as there is the
@@ -224,10 +192,10 @@ func (a anomaly) inTurn(w *world, older bool) (o outcome) {
 // prepare makes the rows of an anomaly.
 func (a anomaly) prepare(w *world) (first, other func(*gorm.DB) error) {
 	w.Helper()
-	for _, p := range a.rows {
+	for p := range strings.FieldsSeq(a.rows) {
 		w.build(p)
 	}
-	return a.first(w), a.other(w)
+	return w.operation(a.first), w.operation(a.other)
 }
 
 // outcome counts what became of statements.
