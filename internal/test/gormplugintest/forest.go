@@ -38,6 +38,14 @@ type node struct {
 	note    string
 }
 
+// forest is what a table holds at first.
+func (x *table) forest() forest {
+	return forest{
+		leafForm: spellingOf(x.leafPaths.PathForm), leafPaths: x.leafPaths, rows: make(map[int]node), leaves: make(map[int]node), room: x.room, depth: x.depth, form: x.pathForm, byIDs: x.path == "",
+		nameless: x.nameless,
+	}
+}
+
 // clone returns a forest that can be changed by itself.
 func (f forest) clone() forest {
 	f.rows, f.leaves = maps.Clone(f.rows), maps.Clone(f.leaves)

@@ -44,6 +44,8 @@ type machine struct {
 	// keys are the rows', by the numbers of nodes. -1 is a key that no row has.
 	keys map[int]any
 	last int
+	// stale is set where others write, too, so that rows may have changed when a statement is run.
+	stale bool
 	// open is set in a transaction, and knows under the context of such a request.
 	open, knows bool
 	// images are rows as they were read some time, for Save.
@@ -131,7 +133,7 @@ func runMachine(t *testing.T, d Database, s shape) {
 		defer func() { failed = failed || t.Failed() }() // what has failed is repeated
 		m := &machine{
 			T: t, table: x, worlds: worlds, keys: make(map[int]any), requests: make(map[*world]context.Context),
-			forest: forest{leafForm: spellingOf(s.leafPaths.PathForm), leafPaths: s.leafPaths, rows: make(map[int]node), leaves: make(map[int]node), room: s.room, depth: s.depth, form: x.pathForm, byIDs: x.path == "", nameless: x.nameless},
+			forest: x.forest(),
 		}
 		m.trees = []any{s.tree()}
 		if x.sole == "" {

@@ -11,6 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
+// errNoRow says that an error does not name the row that it is about.
+var errNoRow = errors.New("the error names no row")
+
 // arranged gives up to eight rows of one tree other parents at once, in any order, and all of them
 // another note. The parents are drawn, or those that the rows have, in another order: then rows
 // come to where others leave, at times in a circle.
@@ -82,7 +85,7 @@ func (m *machine) arranged() statement {
 	s.run = func(db *gorm.DB) error {
 		err := gormplugin.Arrange(db, x.slice(rows), columns...)
 		if _, named := errors.AsType[*gormplugin.RowError](err); !named && matches(err, []error{pathlock.ErrNotFound, gormplugin.ErrWouldCycle, gormplugin.ErrMisplaced, gormplugin.ErrNameTaken}) {
-			return fmt.Errorf("the error names no row: %v", err) //nolint:errorlint // It is none of those expected.
+			return fmt.Errorf("%w: %w", errNoRow, err)
 		}
 		return err
 	}

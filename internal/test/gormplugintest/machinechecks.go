@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,6 +43,8 @@ func (m *machine) asserted(w *world, s statement, from int) {
 // judge compares the end of a statement with what it has to be.
 func (m *machine) judge(db *gorm.DB, s statement, err error) {
 	switch {
+	case errors.Is(err, errNoRow):
+		m.Fatalf("%s: %v", s.what, err)
 	case len(s.reasons) > 0 && !matches(err, s.reasons):
 		m.Fatalf("%s: got the error %v, want one of %v", s.what, err, s.reasons)
 	case len(s.reasons) == 0 && err != nil && !matches(err, s.may):

@@ -73,7 +73,7 @@ func (m *machine) copied() statement {
 	s.run = func(db *gorm.DB) error {
 		rows, err := gormplugin.Copy(db, made, m.keys[source], gormplugin.Below(m.keys[parent]), options...)
 		if err == nil && rows != int64(len(fresh)) {
-			return fmt.Errorf("%d rows copied, want %d", rows, len(fresh))
+			return fmt.Errorf("%w: %d, want %d", errCount, rows, len(fresh))
 		}
 		return err
 	}

@@ -12,6 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
+// errCount says that a statement has hit other rows than were there when it was drawn.
+var errCount = errors.New("the wrong number of rows")
+
 // remove deletes rows, softly or for good, with all that is below them.
 func (m *machine) remove() statement {
 	x, g := m.table, m.clone()
@@ -74,7 +77,7 @@ func (m *machine) remove() statement {
 	}
 	count := func(tx *gorm.DB) error {
 		if tx.Error == nil && tx.RowsAffected != int64(len(ids)) {
-			return fmt.Errorf("%d rows affected, want %d", tx.RowsAffected, len(ids))
+			return fmt.Errorf("%w: %d, want %d", errCount, tx.RowsAffected, len(ids))
 		}
 		return tx.Error
 	}
@@ -111,7 +114,7 @@ func (m *machine) remove() statement {
 		forms = append(forms, func(db *gorm.DB) error {
 			rows, err := gormplugin.Delete(of(db), x.new(), keys[0])
 			if err == nil && rows != int64(gone) {
-				return fmt.Errorf("%d rows deleted, want %d", rows, gone)
+				return fmt.Errorf("%w: %d, want %d", errCount, rows, gone)
 			}
 			return err
 		})

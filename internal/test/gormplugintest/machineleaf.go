@@ -20,6 +20,12 @@ func (m *machine) leaf() statement {
 	key := func(db *gorm.DB, id int) (key int64, err error) {
 		n := m.leaves[id]
 		err = db.Session(&gorm.Session{NewDB: true}).Model(&Case{}).Where("suite_id = ? AND name = ?", m.keys[n.parent], n.name).Pluck("id", &key).Error
+		switch {
+		case err != nil:
+			err = readError{err}
+		case key == 0:
+			err = pathlock.ErrNotFound
+		}
 		return key, err
 	}
 	if len(ids) == 0 || m.rarely(3, "new") {

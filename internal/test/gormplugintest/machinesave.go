@@ -7,7 +7,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"pgregory.net/rapid"
@@ -21,10 +20,12 @@ type image struct {
 	path, ids string
 }
 
-// read keeps a row as it is now.
-func (m *machine) read(id int) {
+// read keeps a row as it is now, unless somebody else has deleted it.
+func (m *machine) read(db *gorm.DB, id int) {
 	row := m.table.new()
-	testerr.Must(m, m.worlds[0].db.Where("id = ?", m.keys[id]).Take(row).Error)
+	if db.Where("id = ?", m.keys[id]).Take(row).Error != nil {
+		return
+	}
 	i := image{id: id, row: row, node: m.rows[id]}
 	if m.table.path != "" {
 		i.path = fmt.Sprint(m.table.get(row, m.table.path))
@@ -39,7 +40,7 @@ func (m *machine) read(id int) {
 func (m *machine) save() statement {
 	x, g := m.table, m.clone()
 	if !m.open && (len(m.images) == 0 || m.rarely(2, "of now")) {
-		m.read(pick(m, m.live(), "row"))
+		m.read(m.worlds[0].db, pick(m, m.live(), "row"))
 	}
 	if len(m.images) == 0 {
 		return m.update()

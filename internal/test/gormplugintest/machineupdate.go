@@ -100,7 +100,7 @@ func (m *machine) updating(s *statement, ids []int, values map[string]any, named
 			return byID(db).Select(slices.Sorted(maps.Keys(values))).Updates(x.row(values)).Error
 		},
 	}
-	if s.claims == nil && m.worlds[0].db.Name() == "mysql" {
+	if (s.claims == nil || m.stale) && m.worlds[0].db.Name() == "mysql" {
 		delete(forms, "a subquery") // MySQL refuses what reads the table that it writes
 	}
 	if len(values) == 1 {

@@ -125,15 +125,18 @@ func (s storm) rage(t *testing.T, d Database, set settings) []string {
 	// The tree to begin with is made under a store that tells the truth.
 	honest := newWorld(t, d, settings{})
 	set.root = honest.root
-	x, tree := honest.tableOf(s.of), s.of.tree()
+	x, trees := honest.tableOf(s.of), []any{s.of.tree(), s.of.tree()}
+	if !x.full {
+		x.leaf = nil // which NewPlugin does not guard
+	}
 	if s.rooted {
-		tree = honest.root.PlanID
+		trees[0] = honest.root.PlanID
 		for _, p := range []string{"/a/b/c", "/a/d", "/e/f"} {
 			honest.build(p)
 		}
 	}
 	w := newWorld(t, d, set)
-	look := lookAt(open(t, d, settings{}, new(trace)), d, x, tree)
+	look := lookAt(open(t, d, settings{}, new(trace)), d, x, trees)
 	stop, stopped := make(chan struct{}), make(chan []string, 1)
 	go func() {
 		for over := false; !over; {
@@ -153,7 +156,7 @@ func (s storm) rage(t *testing.T, d Database, set settings) []string {
 	dirtyReads := d.DirtyReads || slices.Contains(s.isolations, sql.LevelReadUncommitted)
 	for i := range loads {
 		random := rand.New(rand.NewPCG(s.seed, uint64(i)))
-		loads[i] = &workload{world: w, of: x, tree: tree, isolations: s.isolations, dirtyReads: dirtyReads, random: random}
+		loads[i] = &workload{world: w, of: x, trees: trees, isolations: s.isolations, dirtyReads: dirtyReads, random: random}
 		all.Go(func() {
 			for range each {
 				loads[i].step(context.Background())
@@ -174,16 +177,19 @@ func (s storm) rage(t *testing.T, d Database, set settings) []string {
 	return found
 }
 
-// lookAt returns a function that reads what is committed of a tree, in one statement, which sees
+// lookAt returns a function that reads what is committed of each tree, in one statement, which sees
 // one state of it.
-func lookAt(reader *gorm.DB, d Database, x *table, tree any) func() []string {
+func lookAt(reader *gorm.DB, d Database, x *table, trees []any) func() []string {
 	var opts []*sql.TxOptions
 	if !d.SoleWriter {
 		opts = append(opts, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: true})
 	}
 	return func() (found []string) {
 		err := reader.Transaction(func(tx *gorm.DB) error {
-			_, found = x.problems(tx, tree)
+			for _, tree := range trees {
+				_, wrong := x.problems(tx, tree)
+				found = append(found, wrong...)
+			}
 			return nil
 		}, opts...)
 		if err != nil {
