@@ -112,11 +112,13 @@ func faults() []fault {
 
 // checkFaults has each fault strike at every single call of the driver that a write makes, right
 // before and right after it: the write has happened as a whole or not at all, as its error says,
-// the locks were let go once, after the end, and no connection is left.
+// the locks were let go once, after the end, and no connection is left. On one server, each kind of
+// write shows that; on the others, those will do that between them have each kind of statement.
 func checkFaults(t *testing.T, d Database) {
+	few := d.Again || d.Dialector(nil).Name() == "mysql"
 	for _, f := range faults() {
 		for _, change := range changes() {
-			if d.Again && !change.typical {
+			if few && !change.typical {
 				continue
 			}
 			for _, way := range ways() {
