@@ -54,11 +54,6 @@ func associationForms() []form {
 			}
 			return err
 		}},
-		{name: "FullSaveAssociations with a renamed child", tree: "/a /a/x /d", write: func(w *world, tx *gorm.DB) error {
-			a := w.page("/a")
-			a.Children[0].Place.Name = "x"
-			return tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
-		}},
 		{name: "FullSaveAssociations with a renamed row, child and leaf", tree: "/d /x /x/y", write: func(w *world, tx *gorm.DB) error {
 			a := new(Page)
 			w.must(w.db.Preload("Children.Blocks").Take(a, w.ids["/a"]).Error)

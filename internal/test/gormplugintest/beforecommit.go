@@ -2,6 +2,7 @@ package gormplugintest
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
@@ -10,22 +11,40 @@ import (
 // beforeCommitChecks are about [gormplugin.WithBeforeCommit], beside what the state machine sees.
 func beforeCommitChecks() []check {
 	return []check{
-		{"an error, or a panic", func(w *world) {
-			n := new(notes)
-			for _, fail := range []func() error{func() error { return errStop }, func() error { panic(errStop) }} {
-				n.lines = nil
-				ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { return fail() })
-				func() {
-					defer func() { _ = recover() }()
-					w.fails(w.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-						w.suiteIn(tx, "a")
-						w.register(tx, n, "a")
-						return nil
-					}), errStop)
-				}()
-				w.told(n, "a rolled back")
-				w.has()
-				w.settled(errStop)
+		{"an error or a panic, wherever it comes from", func(w *world) {
+			n, b, where := new(notes), w.build("/a/b"), ""
+			stop := func(here string) error {
+				switch where {
+				case here:
+					panic(errStop)
+				case here + " fails":
+					return errStop
+				default:
+					return nil
+				}
+			}
+			w.before("update", func(*gorm.DB) { _ = stop("a hook") })
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { return stop("the commit") })
+			for _, where = range []string{"a hook", "the transaction", "the commit", "the commit fails"} {
+				for _, begin := range []func(fn func(*gorm.DB) error) error{
+					func(fn func(*gorm.DB) error) error { return w.db.WithContext(ctx).Transaction(fn) },
+					func(fn func(*gorm.DB) error) error { return gormplugin.Transaction(ctx, w.db, fn) },
+				} {
+					n.lines = nil
+					panicked, err := recovered(func() error {
+						return begin(func(tx *gorm.DB) error {
+							w.register(tx, n, "b")
+							w.must(tx.Transaction(func(tx *gorm.DB) error { return tx.Model(&Suite{ID: b.ID}).Update("name", "c").Error }))
+							return stop("the transaction")
+						})
+					})
+					if w.fails(err, errStop); panicked == strings.HasSuffix(where, "fails") {
+						w.Errorf("%s: a panic came out: %t", where, panicked)
+					}
+					w.told(n, "b rolled back")
+					w.has("/a", "/a/b")
+					w.settled(errStop)
+				}
 			}
 		}},
 		{"the outer function first, and no commit", func(w *world) {
@@ -77,4 +96,16 @@ func beforeCommitChecks() []check {
 			w.has("/a")
 		}},
 	}
+}
+
+// recovered runs f, and returns its error, or what it panics with.
+func recovered(f func() error) (panicked bool, err error) {
+	defer func() {
+		if panicked {
+			err, _ = recover().(error)
+		}
+	}()
+	panicked = true
+	err = f()
+	return false, err
 }

@@ -101,7 +101,6 @@ func RunStatements(t *testing.T, d Database) {
 		{"callbacks", checkCallbacks},
 		{"handed", each(handedChecks())},
 		{"outdated parents", checkOutdatedParents},
-		{"panics", checkPanics},
 		{"Replace", checkReplace},
 		{"without the lock store", checkWithoutStore},
 	})

@@ -165,17 +165,6 @@ func rawChecks() []check {
 				return err
 			}))
 		}},
-		{"a node whose own path is not what follows from its place is not asserted", func(w *world) {
-			b := w.build("/a/b")
-			put := func(path string) {
-				w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE suites SET path = ? WHERE id = ?", path, b.ID).Error)
-			}
-			put("/a/x")
-			for _, guard := range []func(*gorm.DB, any, ...any) ([]pathlock.Location, error){gormplugin.AssertAll, gormplugin.LockSubtrees} {
-				w.fails(w.db.Transaction(func(tx *gorm.DB) error { _, err := guard(tx, &Suite{}, b.ID); return err }), pathlock.ErrPathChanged)
-			}
-			put("/a/b")
-		}},
 		{"a new parent that was deleted since the request has read it is not there", func(w *world) {
 			a, c := w.build("/a"), w.build("/a/b/c")
 			request := w.resolved(a, c)
