@@ -56,46 +56,43 @@ func (w *world) operation(words string) func(db *gorm.DB) error {
 	w.Helper()
 	what, rest, _ := strings.Cut(words, " ")
 	path, to, _ := strings.Cut(rest, " ")
-	plan, suite, parent, files := w.root.PlanID, new(Suite), new(Suite), new(file)
+	plan, model, id, parent := w.root.PlanID, any(&Suite{}), int64(0), int64(0)
+	done, isFile := strings.CutPrefix(what, "file-")
 	switch {
 	case what == "top":
 		w.must(w.db.Unscoped().Delete(&Suite{ID: w.root.ID}).Error)
-	case strings.HasPrefix(what, "file-"):
+	case isFile:
 		for _, p := range []string{"/a", "/a/z", "/c", "/c/y", "/d", "/d/x"} {
 			w.file(p)
 		}
-		files = w.file(path)
+		model, id = &file{}, w.file(path).ID
 	default:
-		if suite = w.build(path); strings.HasPrefix(to, "/") {
-			parent = w.build(to)
+		if id = w.build(path).ID; strings.HasPrefix(to, "/") {
+			parent = w.build(to).ID
 		}
 	}
 	return func(db *gorm.DB) (err error) {
-		one := db.Model(&Suite{}).Where("id = ?", suite.ID)
-		switch what {
+		one := db.Model(model).Where("id = ?", id)
+		switch done {
 		case "top":
 			return db.Create(&Suite{PlanID: plan, Name: path}).Error
 		case "insert":
-			return db.Create(&Suite{ParentID: &suite.ID, Name: "new"}).Error
+			return db.Create(&Suite{ParentID: &id, Name: "new"}).Error
 		case "insert-by":
 			return db.Create(&Suite{PlanID: plan, Path: path + "/new"}).Error
 		case "rename":
 			return one.Update("name", to).Error
 		case "move":
-			return one.Update("parent_id", parent.ID).Error
-		case "arrange":
-			return gormplugin.Arrange(db, []Suite{{ID: suite.ID, ParentID: &parent.ID}})
-		case "copy":
-			_, err = gormplugin.Copy(db, &Suite{}, suite.ID, gormplugin.Below(parent.ID))
-			return err
+			return one.Update("parent_id", parent).Error
+		case "to":
+			return one.Update("folder", to).Error
 		case "delete":
-			return one.Delete(&Suite{}).Error
-		case "file-to":
-			return db.Model(&file{}).Where("id = ?", files.ID).Update("folder", to).Error
-		case "file-rename":
-			return db.Model(&file{}).Where("id = ?", files.ID).Update("name", to).Error
-		case "file-delete":
-			return db.Delete(&file{}, files.ID).Error
+			return one.Delete(model).Error
+		case "arrange":
+			return gormplugin.Arrange(db, []Suite{{ID: id, ParentID: &parent}})
+		case "copy":
+			_, err = gormplugin.Copy(db, &Suite{}, id, gormplugin.Below(parent))
+			return err
 		default:
 			return fmt.Errorf("no operation is called %q", what)
 		}
