@@ -47,7 +47,7 @@ func concurrentRequests() topic {
 			req.Held, req.Lease = true, 3*f.short
 			p := a.queue(f.ctx, req)
 			h.release()
-			f.pass(2 * req.Lease)
+			f.pass(req.Lease + f.short)
 			p.stillWaits()
 			other.release()
 			p.isGranted()

@@ -20,7 +20,7 @@
 // and from the end of a lease that time has passed. Leases that are meant to end last 500 ms,
 // unless [Leases] says otherwise. Everything else lasts 30 s or more, so that a slow machine fails
 // no test. One run takes a few seconds, and with [Virtual], for a store in memory, hardly any time.
-// Once it opens a crowd of 500 waiters, 50 with -short.
+// Once it opens a crowd of 200 waiters, 50 with -short.
 //
 // # The topics
 //

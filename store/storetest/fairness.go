@@ -18,7 +18,7 @@ func fairness() topic {
 			reader.isGranted()
 		}},
 		{"a crowd of waiters on one node is served", func(f *fixture) {
-			crowd := 500
+			crowd := 200
 			if testing.Short() {
 				crowd = 50
 			}

@@ -26,6 +26,8 @@ type fixture struct {
 	tree  pathlock.Tree
 	// short is a lease that is meant to end during the test.
 	short time.Duration
+	// made are the trees of the test, which are empty in the end.
+	made []pathlock.Tree
 	// mortal says that the store is a client that dies, and releases nothing in the end.
 	mortal bool
 }
@@ -47,18 +49,25 @@ func (f *fixture) tryTree(namespace, id string) pathlock.Tree {
 	if err != nil {
 		f.Fatalf("NewTree(%q, %q): %v", namespace, id, err)
 	}
-	f.Cleanup(func() { f.requireEmpty(tree) })
+	if f.made == nil {
+		f.Cleanup(func() { f.requireEmpty(f.made...) })
+	}
+	f.made = append(f.made, tree)
 	return tree
 }
 
-// requireEmpty fails the test unless nobody holds or waits in a tree.
-func (f *fixture) requireEmpty(tree pathlock.Tree) {
+// requireEmpty fails the test unless nobody holds or waits in some trees.
+func (f *fixture) requireEmpty(trees ...pathlock.Tree) {
 	f.Helper()
-	if s := f.snapshot(tree); len(s.Holders) > 0 || len(s.Waiters) > 0 {
-		f.Errorf("left behind in %s: holders %v, waiters %v", tree, s.Holders, s.Waiters)
+	for _, tree := range trees {
+		if s := f.snapshot(tree); len(s.Holders) > 0 || len(s.Waiters) > 0 {
+			f.Errorf("left behind in %s: holders %v, waiters %v", tree, s.Holders, s.Waiters)
+		}
 	}
-	if slices.Contains(f.trees(), tree) {
-		f.Errorf("Trees() lists %s, which is empty", tree)
+	for _, tree := range f.trees() {
+		if slices.Contains(trees, tree) {
+			f.Errorf("Trees() lists %s, which is empty", tree)
+		}
 	}
 }
 

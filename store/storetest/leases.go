@@ -70,7 +70,7 @@ func leases() topic {
 				req.Lease = lease
 				waits = append(waits, a.queue(f.ctx, req))
 			}
-			f.pass(2 * lease)
+			f.pass(lease + f.short)
 			holder.release()
 			for _, p := range waits {
 				h := p.isGranted()

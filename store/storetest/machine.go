@@ -19,7 +19,7 @@ import (
 const seedVariable = "PATHLOCK_STORETEST_SEED"
 
 func model() topic {
-	const runs = 6
+	const runs = 4
 	t := topic{name: "model"}
 	for run := range runs {
 		t.promises = append(t.promises, promise{

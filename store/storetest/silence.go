@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func (r *suite) silences() topic {
 				req := a.ask(x("/a"))
 				req.Lease, req.Wait = 6*time.Second, wait
 				s.Stop()
-				a.endsInTime(s, wait, func() error { _, err := s.Store.Acquire(f.ctx, req); return err })
+				a.endsInTime(s, "Acquire", wait, func() error { _, err := s.Store.Acquire(f.ctx, req); return err })
 				s.Resume()
 				a.isSoonFree(s)
 			}})
@@ -59,8 +60,8 @@ func (r *suite) silences() topic {
 			req := a.ask(x("/a"))
 			req.Lease = soon + time.Second/2
 			s.Stop()
-			a.endsInTime(s, 0, func() error { _, err := s.Store.Acquire(f.ctx, req); return err })
-			time.Sleep(2 * (req.Lease + s.Timeout))
+			a.endsInTime(s, "Acquire", 0, func() error { _, err := s.Store.Acquire(f.ctx, req); return err })
+			time.Sleep(req.Lease + 2*s.Timeout)
 			s.Resume()
 			a.isSoonFree(s)
 		}}, promise{fmt.Sprintf("%d: a wait ends in time", i+1), func(f *fixture) {
@@ -70,7 +71,7 @@ func (r *suite) silences() topic {
 			req := a.ask(x("/a"))
 			req.Lease, req.Wait = 6*time.Second, 2*time.Second
 			req.Waiting = s.Stop
-			a.endsInTime(s, req.Wait, func() error { _, err := s.Store.Acquire(f.ctx, req); return err })
+			a.endsInTime(s, "Acquire", req.Wait, func() error { _, err := s.Store.Acquire(f.ctx, req); return err })
 			a.resumes(s)
 			holder.release()
 			a.isSoonFree(s)
@@ -79,13 +80,18 @@ func (r *suite) silences() topic {
 			f = r.newFixture(f.T, s.Store)
 			h := f.actor("holder").takes(x("/a"))
 			s.Stop()
-			for name, call := range f.calls(h) {
-				f.Log(name) // of what follows
-				if reads := []string{"Snapshot", "Trees", "Ping"}; !s.Reads || !slices.Contains(reads, name) {
-					h.endsInTime(s, 0, call)
-				} else if err := h.inTime(s, 0, call); err != nil {
-					h.Errorf("%s: %v", name, err)
+			for range 2 { // with the connections that there are, and without
+				var all sync.WaitGroup
+				for name, call := range f.calls(h) {
+					all.Go(func() {
+						if reads := []string{"Snapshot", "Trees", "Ping"}; !s.Reads || !slices.Contains(reads, name) {
+							h.endsInTime(s, name, 0, call)
+						} else if err := h.inTime(s, name, 0, call); err != nil {
+							h.Errorf("%s: %v", name, err)
+						}
+					})
 				}
+				all.Wait()
 			}
 			h.resumes(s)
 			h.release()
@@ -127,21 +133,21 @@ func (a *actor) resumes(s Silent) {
 
 // endsInTime requires that a call of a store whose server is silent ends its wait plus the store's
 // time-out after it began, at the latest.
-func (a *actor) endsInTime(s Silent, wait time.Duration, call func() error) {
+func (a *actor) endsInTime(s Silent, name string, wait time.Duration, call func() error) {
 	a.Helper()
-	if err := a.inTime(s, wait, call); !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, pathlock.ErrConflict) &&
+	if err := a.inTime(s, name, wait, call); !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, pathlock.ErrConflict) &&
 		(!s.Reads || !errors.Is(err, pathlock.ErrNotHeld)) || errors.Is(err, context.DeadlineExceeded) {
-		a.Errorf("the error is %v, want one that matches ErrUnavailable, and no context's", err)
+		a.Errorf("%s: the error is %v, want one that matches ErrUnavailable, and no context's", name, err)
 	}
 }
 
 // inTime requires of a call its end in time alone, and returns its error.
-func (a *actor) inTime(s Silent, wait time.Duration, call func() error) error {
+func (a *actor) inTime(s Silent, name string, wait time.Duration, call func() error) error {
 	a.Helper()
 	began := time.Now()
 	err := call()
 	if took := time.Since(began); took > wait+s.Timeout+slack {
-		a.Errorf("a call that waits for %v took %v, with a time-out of %v", wait, took, s.Timeout)
+		a.Errorf("%s: a call that waits for %v took %v, with a time-out of %v", name, wait, took, s.Timeout)
 	}
 	return err
 }
