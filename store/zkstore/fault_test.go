@@ -26,12 +26,14 @@ func manyClaims(n int) []pathlock.Claim {
 }
 
 func TestCut(t *testing.T) {
+	t.Parallel()
 	server := testzk.Start(t)
 	testlock.Cut(t, server.Addr, func(addr string) pathlock.Store { return newStore(t, addr) }, newStore(t, server.Addr))
 }
 
 // A server that has forgotten everything is taken up, and locks are lost.
 func TestRestartEmpty(t *testing.T) {
+	t.Parallel()
 	server := testzk.Start(t)
 	s := newStore(t, server.Addr, WithTimeout(time.Second))
 	held := testlock.Ask(testlock.Tree(t), x("/n"))
@@ -65,6 +67,7 @@ func unavailable(t *testing.T, s *store) {
 }
 
 func TestServer_missing(t *testing.T) {
+	t.Parallel()
 	s := newStore(t, "127.0.0.1:1", WithTimeout(200*time.Millisecond), WithDigest("user", "sesame"))
 	unavailable(t, s)
 	testerr.None(t, s.Close(t.Context()))
@@ -74,6 +77,7 @@ func TestServer_missing(t *testing.T) {
 
 // Znodes that a user has made are that user's alone, who is known again on a new connection.
 func TestDigest(t *testing.T) {
+	t.Parallel()
 	server := testzk.Start(t)
 	open := func(user, addr string) *store {
 		s, err := Open("zk://" + user + addr + "/locks")
@@ -97,34 +101,33 @@ func TestDigest(t *testing.T) {
 }
 
 // Locks outlive the death of the leader, and of a server that hangs, with all waiters in their
-// places.
+// places. A server that has lost the others serves nobody, and the store says so.
 func TestEnsemble(t *testing.T) {
-	for name, fault := range map[string]func(e *testzk.Ensemble) (heal func()){
-		"the leader is killed": func(e *testzk.Ensemble) func() { s := e.Leader(); s.Kill(); return s.Start },
-		"the leader is paused": func(e *testzk.Ensemble) func() { s := e.Leader(); s.Pause(); return s.Resume },
-		"a follower is paused": func(e *testzk.Ensemble) func() { s := e.Follower(); s.Pause(); return s.Resume },
-		"all are killed in turn": func(e *testzk.Ensemble) func() {
+	t.Parallel()
+	e := testzk.StartEnsemble(t)
+	for _, tt := range []struct {
+		name  string
+		fault func() (heal func())
+	}{
+		{"a follower is paused", func() func() { s := e.Follower(); s.Pause(); return s.Resume }},
+		{"the leader is paused", func() func() { s := e.Leader(); s.Pause(); return s.Resume }},
+		{"the leader is killed", func() func() { s := e.Leader(); s.Kill(); return s.Start }},
+		{"all are killed in turn", func() func() {
 			for _, s := range e.Servers {
 				s.Kill()
 				s.Start()
 			}
 			return func() {}
-		},
+		}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			e := testzk.StartEnsemble(t)
+		t.Run(tt.name, func(t *testing.T) {
 			var stores []pathlock.Store // of which each begins with a server of its own
 			for _, server := range e.Servers {
 				stores = append(stores, newStore(t, server.Addr+","+e.Hosts(), WithTimeout(3*time.Second)))
 			}
-			testlock.Outlive(t, stores, func() func() { return fault(e) })
+			testlock.Outlive(t, stores, tt.fault)
 		})
 	}
-}
-
-// A server that has lost the others serves nobody, and the store says so.
-func TestEnsemble_noQuorum(t *testing.T) {
-	e := testzk.StartEnsemble(t)
 	s := newStore(t, e.Hosts(), WithTimeout(time.Second))
 	held := testlock.Ask(testlock.Tree(t), x("/n"))
 	testlock.Take(t, s, held)
@@ -140,7 +143,8 @@ func TestEnsemble_noQuorum(t *testing.T) {
 // A waiter has one watch, whoever else waits, and a release costs the same number of requests,
 // however many wait.
 func TestWaiters_areNoHerd(t *testing.T) {
-	const waiters, turns, most = 300, 20, 10 // requests for a grant: 3, and pings where it takes long
+	t.Parallel()
+	const waiters, turns, most = 100, 20, 10 // requests for a grant: 3, and pings where it takes long
 	server := testzk.Start(t)
 	proxy := testnet.StartProxy(t, server.Addr, 0)
 	serve := testlock.Crowd(t, []pathlock.Store{newStore(t, proxy.Addr())}, waiters)
