@@ -17,36 +17,18 @@ import (
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
+// TestConformance: all that a store promises holds while two of five members are down, one that
+// refuses from the start and one that never answers. TestConformanceRedis has members that work.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) pathlock.Store {
-		return newQuorum(t, memstores(5), quorum.WithTimeout(generous))
+		p := newProcesses(t, 1, memstores(5), quorum.WithTimeout(1500*time.Millisecond))[0]
+		p.links[0].set(refusing)
+		p.links[2].set(hanging)
+		// A question to all members finds out which of them are down.
+		testerr.Must(t, testerr.Of(p.store.Snapshot(t.Context(), testlock.Tree(t))))
+		return p.store
 	}, storetest.Virtual())
-}
-
-// TestConformanceOneDown: one of three members never answers, or refuses from the start.
-func TestConformanceOneDown(t *testing.T) {
-	t.Parallel()
-	for name, down := range map[string]struct {
-		member int
-		mode   mode
-		// timeout is paid once by each store where the member never answers.
-		timeout time.Duration
-	}{
-		"the first refuses":        {0, refusing, generous},
-		"the second never answers": {1, hanging, 1500 * time.Millisecond},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			storetest.Run(t, func(t *testing.T) pathlock.Store {
-				p := newProcesses(t, 1, memstores(3), quorum.WithTimeout(down.timeout))[0]
-				p.links[down.member].set(down.mode)
-				// A question to all members finds out which of them is down.
-				testerr.Must(t, testerr.Of(p.store.Snapshot(t.Context(), testlock.Tree(t))))
-				return p.store
-			}, storetest.Virtual())
-		})
-	}
 }
 
 // redisMembers returns a store on each of the servers, as one process has them.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -73,46 +74,48 @@ func TestMember_oneFails(t *testing.T) {
 // left when they are back.
 func TestMember_twoFail(t *testing.T) {
 	for _, mode := range []mode{refusing, hanging, deaf} {
-		members := memstores(3)
-		p := newProcesses(t, 1, members, quorum.WithTimeout(timeout), quorum.WithNames("a", "b", "c"))[0]
-		tree := testlock.Tree(t)
-		held := testlock.Ask(tree, x("/held"))
-		testlock.Take(t, p.store, held)
-		waits := testlock.Queue(t, p.store, testlock.Ask(tree, x("/held")))
-		p.links[0].set(mode)
-		p.links[1].set(mode)
-		for range 3 {
-			began := time.Now()
-			_, err := p.store.Acquire(t.Context(), testlock.Ask(tree, x("/free")))
-			if took := time.Since(began); took > generous {
-				t.Errorf("it took %v, want at most %v", took, generous)
+		synctest.Test(t, func(t *testing.T) {
+			members := memstores(3)
+			p := newProcesses(t, 1, members, quorum.WithTimeout(timeout), quorum.WithNames("a", "b", "c"))[0]
+			tree := testlock.Tree(t)
+			held := testlock.Ask(tree, x("/held"))
+			testlock.Take(t, p.store, held)
+			waits := testlock.Queue(t, p.store, testlock.Ask(tree, x("/held")))
+			p.links[0].set(mode)
+			p.links[1].set(mode)
+			for range 3 {
+				began := time.Now()
+				_, err := p.store.Acquire(t.Context(), testlock.Ask(tree, x("/free")))
+				if took := time.Since(began); took > generous {
+					t.Errorf("it took %v, want at most %v", took, generous)
+				}
+				var majority *quorum.MajorityError
+				if !errors.Is(err, pathlock.ErrUnavailable) || !errors.As(err, &majority) {
+					t.Fatalf("without a majority: %v, want ErrUnavailable", err)
+				}
+				if text := err.Error(); len(majority.Failed) != 2 || !strings.HasPrefix(majority.Failed[0].Error(), "a: ") ||
+					!strings.HasPrefix(majority.Failed[1].Error(), "b: ") || !strings.Contains(text, ": 2 of 3 members are needed; a: ") {
+					t.Errorf("the error is %v, want a and b in it", err)
+				}
 			}
-			var majority *quorum.MajorityError
-			if !errors.Is(err, pathlock.ErrUnavailable) || !errors.As(err, &majority) {
-				t.Fatalf("without a majority: %v, want ErrUnavailable", err)
+			_, renewed := renew(t, p.store, held)
+			for what, err := range map[string]error{
+				"Ping": p.store.Ping(t.Context()), "a wait": waits.Ends(), "Renew": renewed,
+				"Release": p.store.Release(t.Context(), tree, held.Owner, held.Grant),
+			} {
+				testerr.Is(t, what, err, pathlock.ErrUnavailable)
 			}
-			if text := err.Error(); len(majority.Failed) != 2 || !strings.HasPrefix(majority.Failed[0].Error(), "a: ") ||
-				!strings.HasPrefix(majority.Failed[1].Error(), "b: ") || !strings.Contains(text, ": 2 of 3 members are needed; a: ") {
-				t.Errorf("the error is %v, want a and b in it", err)
+			p.links[0].set(open)
+			p.links[1].set(open)
+			testserver.Await(t, "a majority serves again", func() bool { return p.store.Ping(t.Context()) == nil })
+			again := testlock.Ask(tree, x("/held"))
+			again.Wait = generous
+			testlock.Take(t, p.store, again)
+			testlock.Release(t, p.store, again)
+			for i, m := range members {
+				testserver.Await(t, fmt.Sprintf("nothing is left at member %d", i+1), func() bool { return holders(t, m, tree) == 0 })
 			}
-		}
-		_, renewed := renew(t, p.store, held)
-		for what, err := range map[string]error{
-			"Ping": p.store.Ping(t.Context()), "a wait": waits.Ends(), "Renew": renewed,
-			"Release": p.store.Release(t.Context(), tree, held.Owner, held.Grant),
-		} {
-			testerr.Is(t, what, err, pathlock.ErrUnavailable)
-		}
-		p.links[0].set(open)
-		p.links[1].set(open)
-		testserver.Await(t, "a majority serves again", func() bool { return p.store.Ping(t.Context()) == nil })
-		again := testlock.Ask(tree, x("/held"))
-		again.Wait = generous
-		testlock.Take(t, p.store, again)
-		testlock.Release(t, p.store, again)
-		for i, m := range members {
-			testserver.Await(t, fmt.Sprintf("nothing is left at member %d", i+1), func() bool { return holders(t, m, tree) == 0 })
-		}
+		})
 	}
 }
 
