@@ -36,40 +36,28 @@ func leader(t *testing.T, client *clientv3.Client, cluster testetcd.Cluster) *te
 }
 
 // Locks outlive the death of the leader, one that hangs, and a restart of all members, with all
-// waiters in their places.
+// waiters in their places. Without a majority nothing is served.
 func TestCluster_threeMembers(t *testing.T) {
-	for name, fault := range map[string]func(testetcd.Cluster, *testetcd.Server) (heal func()){
-		"the leader is killed": func(_ testetcd.Cluster, s *testetcd.Server) func() { s.Kill(); return s.Start },
-		"the leader is paused": func(_ testetcd.Cluster, s *testetcd.Server) func() { s.Pause(); return s.Resume },
-		"all are killed":       func(c testetcd.Cluster, _ *testetcd.Server) func() { c.Kill(); c.Start(); return func() {} },
+	t.Parallel()
+	cluster := testetcd.StartCluster(t, 3)
+	client := connect(t, cluster.Addrs()...)
+	for _, tt := range []struct {
+		name  string
+		fault func() (heal func())
+	}{
+		{"the leader is paused", func() func() { s := leader(t, client, cluster); s.Pause(); return s.Resume }},
+		{"the leader is killed", func() func() { s := leader(t, client, cluster); s.Kill(); return s.Start }},
+		{"all are killed", func() func() { cluster.Kill(); cluster.Start(); return func() {} }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cluster := testetcd.StartCluster(t, 3)
-			client := connect(t, cluster.Addrs()...)
+		t.Run(tt.name, func(t *testing.T) {
 			var stores []pathlock.Store
 			for range 4 {
 				stores = append(stores, newStore(t, connect(t, cluster.Addrs()...)))
 			}
-			testlock.Outlive(t, stores, func() func() { return fault(cluster, leader(t, client, cluster)) })
+			testlock.Outlive(t, stores, tt.fault)
 			requireNoKeys(t, client)
 		})
 	}
-}
-
-func TestCut(t *testing.T) {
-	t.Parallel()
-	server, client := newServer(t)
-	testlock.Cut(t, server.Addr, func(addr string) pathlock.Store {
-		store, err := Open("etcd://" + addr)
-		testerr.Must(t, err)
-		return store
-	}, newStore(t, client))
-}
-
-func TestCluster_noMajority(t *testing.T) {
-	t.Parallel()
-	cluster := testetcd.StartCluster(t, 3)
 	store := newStore(t, connect(t, cluster.Addrs()...), WithTimeout(time.Second))
 	req := testlock.Ask(testlock.Tree(t), x("/a"))
 	testlock.Take(t, store, req)
@@ -86,6 +74,16 @@ func TestCluster_noMajority(t *testing.T) {
 		t.Error(err)
 	}
 	testlock.Take(t, store, testlock.Ask(req.Tree, x("/a")))
+}
+
+func TestCut(t *testing.T) {
+	t.Parallel()
+	server, client := newServer(t)
+	testlock.Cut(t, server.Addr, func(addr string) pathlock.Store {
+		store, err := Open("etcd://" + addr)
+		testerr.Must(t, err)
+		return store
+	}, newStore(t, client))
 }
 
 // Compaction takes away the revisions from which the watches of waiters would be begun again.
@@ -111,6 +109,7 @@ func TestCompactionWhileOthersWait(t *testing.T) {
 // A queue of waiters in several processes is served one by one. What that costs grows with the
 // waiters, and not with their square: nobody hears of anybody else's turn.
 func TestWaiters_areNoHerd(t *testing.T) {
+	t.Parallel()
 	server, client := newServer(t)
 	const waiters, processes = 100, 5
 	var stores []pathlock.Store
