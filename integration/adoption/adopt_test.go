@@ -1,9 +1,9 @@
 package adoption
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,8 +11,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
-	"github.com/pathlock-go/pathlock/integration/internal/program"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
@@ -23,7 +23,6 @@ var tagged = regexp.MustCompile("(?m)^\\s*(\\w+) .*`.*(pathlock:\"[^\"]*\")`$")
 // pathlock adopt, of a table that the old program has filled, prints the tags and options of the
 // adopted program, and the flags of its table. With its statements, the adopted program starts.
 func TestAdopt_printsWhatTheProgramsHave(t *testing.T) {
-	adopt := program.Build(t, "cmd", "pathlock")
 	options, err := redis.ParseURL(testserver.Redis(t))
 	testerr.Must(t, err)
 	for _, b := range append(slices.Clone(backEnds), tagTree("memory://")) {
@@ -32,8 +31,10 @@ func TestAdopt_printsWhatTheProgramsHave(t *testing.T) {
 			d := mysqlDatabase(t, dsn)
 			pool := databases.Pool(t, d.Connector)
 			b.plant(t, b.instances(t, d, b.before)[0])
-			out, err := exec.CommandContext(t.Context(), adopt, "adopt", "--db", "mysql://"+dsn, "--json").Output()
-			testerr.Must(t, err)
+			var out bytes.Buffer
+			if code := command.Main(t.Context(), []string{"adopt", "--db", "mysql://" + dsn, "--json"}, &out, t.Output()); code != 0 {
+				t.Fatalf("%s: exit code %d", b.name, code)
+			}
 			var report struct {
 				Trees []struct {
 					Table, Fsck   string
@@ -42,9 +43,9 @@ func TestAdopt_printsWhatTheProgramsHave(t *testing.T) {
 					Statements    []struct{ SQL string }
 				}
 			}
-			testerr.Must(t, json.Unmarshal(out, &report))
+			testerr.Must(t, json.Unmarshal(out.Bytes(), &report))
 			if len(report.Trees) != 1 || report.Trees[0].Agree != 12 || report.Trees[0].Rows != 12 {
-				t.Fatalf("%s: got %s, want one tree of 12 rows that agree", b.name, out)
+				t.Fatalf("%s: got %s, want one tree of 12 rows that agree", b.name, out.String())
 			}
 			tree := report.Trees[0]
 			if tree.Fsck != b.flags {

@@ -11,7 +11,6 @@ import (
 	"github.com/ncruces/go-sqlite3/gormlite"
 
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
-	"github.com/pathlock-go/pathlock/integration/internal/program"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
@@ -36,10 +35,8 @@ func repairs(t *testing.T) (found []string) {
 // returns its exit code and what it prints.
 func inShell(t *testing.T, line string, env ...string) (code int, out string) {
 	t.Helper()
-	binary, bin := program.Build(t, "cmd", "pathlock"), t.TempDir()
-	testerr.Must(t, os.Symlink(binary, filepath.Join(bin, "pathlock")))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
-	cmd.Dir, cmd.Env = bin, append(append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH")), env...)
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), env...)
 	text, err := cmd.CombinedOutput()
 	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		t.Fatal(err)

@@ -100,9 +100,13 @@ func flags(path string) []chromedp.ExecAllocatorOption {
 		// Containers have little shared memory.
 		"disable-dev-shm-usage",
 		"hide-scrollbars",
+		// Without a graphics card, the processor draws what moves, sixty times a second.
+		"force-prefers-reduced-motion",
 	} {
 		options = append(options, chromedp.Flag(on, true))
 	}
+	// It has no process ready for the next tab, which would mostly be one too many.
+	options = append(options, chromedp.Flag("disable-features", "SpareRendererForSitePerProcess"))
 	return append(options, chromedp.Flag("lang", "en-GB"))
 }
 
