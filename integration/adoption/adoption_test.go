@@ -40,6 +40,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testzk"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/etcdstore"
+	"github.com/pathlock-go/pathlock/store/memstore"
 	"github.com/pathlock-go/pathlock/store/offstore"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
@@ -83,6 +84,16 @@ var backEnds = []backEnd{
 
 func nothing(*gorm.DB) error { return nil }
 
+// docs/adopting.md swaps one store for another in one line: all of them are closed alike.
+var _ = func(client redis.UniversalClient) []closed {
+	return []closed{redisstore.New(client), offstore.New(), memstore.New()}
+}
+
+type closed interface {
+	pathlock.Store
+	Close(ctx context.Context) error
+}
+
 // tagTree is a back end that has its locks in the store of a URL.
 func tagTree(locks string) backEnd {
 	return backEnd{
@@ -115,12 +126,12 @@ func TestAdoption_ofBackEnds(t *testing.T) {
 }
 
 // A table that knows parents by the paths alone needs two new columns. Then its tree stays right as
-// well, with locks in every store that has servers. Locks and table are in different databases.
+// well, with locks in every store that has servers: the other back ends have theirs in Redis. Locks
+// and table are in different databases.
 func TestAdoption_onEveryStore(t *testing.T) {
 	tagTree("").countLines(t)
 	keeper, etcd, redis := testzk.Start(t).Addr, testetcd.Start(t).Addr, testserver.Redis(t)
 	onMariaDB := map[string]string{
-		"Redis":      redis,
 		"PostgreSQL": testserver.Postgres(t),
 		"ZooKeeper":  "zk://" + keeper + "/locks",
 	}
