@@ -8,14 +8,12 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/ncruces/go-sqlite3/gormlite"
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
-	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -52,7 +50,7 @@ type ofStatus struct {
 func TestDescribe(t *testing.T) {
 	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(byFlagAndTime{}), gormplugin.Model(ofStatus{}, gormplugin.SingleTree("all")),
 		gormplugin.Model(ofIDs{}, gormplugin.Columns{Parent: "Above", IDPathForm: "/0/*/*/"}, gormplugin.Namespace("forests")), gormplugin.Leaf(leafOfIDs{}, ofIDs{}))
-	db := guardedBy(t, gormplugintest.Database{Connector: databases.SQLiteConnector(t, ""), Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) }}, plugin, ofIDs{}, leafOfIDs{})
+	db := guardedBy(t, databases.SQLiteWith(t, ""), plugin, ofIDs{}, leafOfIDs{})
 	for _, tt := range []struct {
 		model any
 		want  fsck.Table

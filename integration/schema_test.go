@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ncruces/go-sqlite3/gormlite"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
@@ -28,10 +27,7 @@ func TestAutoMigrate_sqliteAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, parameters := range []string{"", "&_txlock=immediate", "&_pragma=journal_mode(delete)"} {
 		t.Run(parameters, func(t *testing.T) {
-			gormplugintest.CheckAtOnce(t, gormplugintest.Database{
-				Connector: databases.SQLiteConnector(t, parameters),
-				Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
-			})
+			gormplugintest.CheckAtOnce(t, databases.SQLiteWith(t, parameters))
 		})
 	}
 }

@@ -1,19 +1,16 @@
 package integration
 
 import (
-	"database/sql"
 	"errors"
 	"testing"
 	"time"
 
-	"github.com/ncruces/go-sqlite3/gormlite"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
-	"gorm.io/gorm"
 	"gorm.io/plugin/soft_delete"
 )
 
@@ -56,7 +53,7 @@ var softDeletes = []gormplugintest.SoftDeleted{
 // NULL hides a row from GORM, where 0 is live, but does not mark it as deleted: fsck says so, too.
 func TestSoftDeletedByNull(t *testing.T) {
 	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(byFlagAndTime{}))
-	db := guardedBy(t, gormplugintest.Database{Connector: databases.SQLiteConnector(t, ""), Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) }}, plugin, byFlagAndTime{})
+	db := guardedBy(t, databases.SQLiteWith(t, ""), plugin, byFlagAndTime{})
 	rows := []byFlagAndTime{{ID: 1, Tree: 1, Name: "a"}, {ID: 2, Parent: new(int64), Name: "b"}}
 	*rows[1].Parent = 1
 	err := errors.Join(db.Create(rows).Error, gormplugin.AllowRawWrites(db).Exec("UPDATE by_flag_and_times SET is_deleted = NULL WHERE id = 2").Error)
@@ -72,10 +69,7 @@ func TestSoftDeletedByNull(t *testing.T) {
 
 func TestSoftDeletePlugin(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
-		gormplugintest.RunSoftDeleted(t, gormplugintest.Database{
-			Connector: databases.SQLiteConnector(t, "&_txlock=immediate"),
-			Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
-		}, softDeletes)
+		gormplugintest.RunSoftDeleted(t, databases.SQLite(t), softDeletes)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		gormplugintest.RunSoftDeleted(t, databases.Postgres(t, databases.ByteOrder, nil), softDeletes)

@@ -84,10 +84,13 @@ func SQLiteConnector(t *testing.T, parameters string) driver.Connector {
 }
 
 // SQLite is a new file, whose transactions begin as writers.
-func SQLite(t *testing.T) gormplugintest.Database {
+func SQLite(t *testing.T) gormplugintest.Database { return SQLiteWith(t, "&_txlock=immediate") }
+
+// SQLiteWith is a new file that is opened with parameters.
+func SQLiteWith(t *testing.T, parameters string) gormplugintest.Database {
 	t.Helper()
 	return gormplugintest.Database{
-		Connector:  SQLiteConnector(t, "&_txlock=immediate"),
+		Connector:  SQLiteConnector(t, parameters),
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
 		SoleWriter: true,
 		GivenUp:    sqlite3.BUSY,

@@ -104,7 +104,7 @@ func many(db *gorm.DB) int {
 	if db.Name() == "sqlite" {
 		return 200
 	}
-	return 2000
+	return 1000
 }
 
 // noStatistics has a database learn nothing more of tables, which are empty.
