@@ -3,7 +3,6 @@ package pathlock_test
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,14 +13,13 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// slow is a store whose grants take their time to arrive, and which answers renewals as it is told.
+// slow is a store whose grants take their time to arrive.
 type slow struct {
 	*testlock.Watched
 	takes time.Duration
 	// asked is how long before its arrival a grant was asked for; negative is that the store cannot
 	// tell.
 	asked time.Duration
-	renew atomic.Pointer[func([]pathlock.Lease) ([]pathlock.Owner, error)]
 }
 
 func (s *slow) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
@@ -35,15 +33,6 @@ func (s *slow) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.
 	time.Sleep(max(s.asked, 0))
 	return g, err
 }
-
-func (s *slow) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
-	if renew := s.renew.Load(); renew != nil {
-		return (*renew)(leases)
-	}
-	return s.Watched.Renew(ctx, tree, leases)
-}
-
-func newSlow() *slow { return &slow{Watched: &testlock.Watched{Store: memstore.New()}} }
 
 func TestLease_countsFromWhenTheGrantWasAskedFor(t *testing.T) {
 	const lease = 300 * time.Millisecond
@@ -61,8 +50,7 @@ func TestLease_countsFromWhenTheGrantWasAskedFor(t *testing.T) {
 		{"a store that cannot tell, too late", lease, -1, pathlock.ErrLost, 0, "[acquire IX /, X /a release] []"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			store := newSlow()
-			store.takes, store.asked = tt.takes, tt.asked
+			store := &slow{&testlock.Watched{Store: memstore.New()}, tt.takes, tt.asked}
 			lock, err := pathlock.New(store, quiet, pathlock.WithLease(lease)).Acquire(t.Context(), request(t, "X /a"))
 			testerr.Is(t, tt.what, err, tt.err)
 			time.Sleep(tt.looked - 1)
@@ -80,45 +68,4 @@ func TestLease_countsFromWhenTheGrantWasAskedFor(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The answer to a renewal that was under way while the scope let go of everything and took
-// something else must not be taken for the loss of the latter.
-func TestLease_renewalThatCrossesAReleaseIsNoLoss(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := newSlow()
-		l := pathlock.New(store, quiet)
-		ctx := l.Scope(t.Context()).Context(t.Context())
-		first, second := acquire(ctx, t, l, "X /a"), acquire(ctx, t, l, "X /keep")
-		asked, answer := make(chan struct{}), make(chan struct{})
-		store.renew.Store(new(func(leases []pathlock.Lease) ([]pathlock.Owner, error) { //nolint:unparam // It is a store's.
-			close(asked)
-			<-answer
-			return []pathlock.Owner{leases[0].Owner}, nil
-		}))
-		<-asked
-		third := acquire(ctx, t, l, "X /b")
-		release(t, first)
-		release(t, second)
-		close(answer)
-		synctest.Wait()
-		testerr.Is(t, "the new lock", context.Cause(third.Context()), nil)
-		release(t, third)
-	})
-}
-
-func TestLease_lossBesideAnErrorCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := newSlow()
-		l := pathlock.New(store, quiet, pathlock.WithLease(30*time.Second))
-		gone, stays := acquire(t.Context(), t, l, "X /gone"), acquire(t.Context(), t, l, "X /stays")
-		store.renew.Store(new(func([]pathlock.Lease) ([]pathlock.Owner, error) {
-			return []pathlock.Owner{l.Scope(gone.Context()).Owner()}, pathlock.ErrUnavailable
-		}))
-		time.Sleep(10*time.Second + time.Millisecond)
-		testerr.Is(t, "the lost lock", context.Cause(gone.Context()), pathlock.ErrLost)
-		testerr.Is(t, "the other lock", context.Cause(stays.Context()), nil)
-		_ = gone.Release(t.Context())
-		release(t, stays)
-	})
 }

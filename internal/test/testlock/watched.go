@@ -2,6 +2,7 @@ package testlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -18,7 +19,8 @@ type Watched struct {
 }
 
 // Hook is asked before each of the calls acquire, release, renew, transfer and snapshot, and after
-// it as "acquired" or "transferred" where it is one of these. If it fails, so does the call.
+// it as "acquired", "renewed" or "transferred" where it is one of these. If it fails, so does the
+// call.
 type Hook func(ctx context.Context, call string) error
 
 // Local implements [pathlock.Store].
@@ -99,7 +101,8 @@ func (w *Watched) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlo
 	if err := w.before(ctx, "renew", fmt.Sprintf(" %d in %s", len(leases), tree.ID())); err != nil {
 		return nil, err
 	}
-	return w.Store.Renew(ctx, tree, leases)
+	lost, err := w.Store.Renew(ctx, tree, leases)
+	return lost, errors.Join(err, w.ask(ctx, "renewed"))
 }
 
 // Transfer implements [pathlock.Store].
