@@ -103,6 +103,16 @@ func bound(t *testing.T, s lockspec.Spec) []pathlock.Request {
 	return b.Requests
 }
 
+// conflict says whether two normalised claim sets cannot be held at once, by the definition:
+// incompatible modes on one node of both.
+func conflict(a, b []pathlock.Claim) bool {
+	return slices.ContainsFunc(a, func(held pathlock.Claim) bool {
+		return slices.ContainsFunc(b, func(c pathlock.Claim) bool {
+			return c.Path == held.Path && !pathlock.Compatible(held.Mode, c.Mode)
+		})
+	})
+}
+
 // collide says whether two lists of requests cannot be held at once.
 func collide(a, b []pathlock.Request) bool {
 	for _, x := range a {

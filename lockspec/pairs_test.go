@@ -28,16 +28,6 @@ type instance struct {
 // String returns the instance for people to read.
 func (i instance) String() string { return i.what }
 
-// conflict says whether two normalised claim sets cannot be held at once, by the definition:
-// incompatible modes on one node of both.
-func conflict(a, b []pathlock.Claim) bool {
-	return slices.ContainsFunc(a, func(held pathlock.Claim) bool {
-		return slices.ContainsFunc(b, func(c pathlock.Claim) bool {
-			return c.Path == held.Path && !pathlock.Compatible(held.Mode, c.Mode)
-		})
-	})
-}
-
 // instances returns every operation of a cloud drive on every node of the tree and to every place,
 // with names that are free, taken, the node's own, and wanted by others.
 func instances(t table) []instance {
