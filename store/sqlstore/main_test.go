@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	if err := mysql.SetLogger(&mysql.NopLogger{}); err != nil {
 		panic(err)
 	}
-	testserver.Main(m, 8) // the servers do the work
+	testserver.Main(m, 12) // the servers do the work
 }
 
 // database is an empty database of a test's own.
@@ -38,19 +38,29 @@ type database struct {
 	dialect sqlstore.Dialect
 }
 
-// each runs a test on an SQLite file, and on an empty database of each server. The subtest of a
-// server that there is none of is skipped; in CI it fails.
+// each runs a test on an SQLite file, and on an empty database of each server, beside others. The
+// subtest of a server that there is none of is skipped; in CI it fails.
 func each(t *testing.T, test func(t *testing.T, d database)) {
 	t.Helper()
-	t.Run("SQLite", func(t *testing.T) { test(t, sqliteFile(t)) })
 	eachServer(t, test)
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		test(t, sqliteFile(t))
+	})
 }
 
 // eachServer is each without SQLite.
 func eachServer(t *testing.T, test func(t *testing.T, d database)) {
 	t.Helper()
-	t.Run("PostgreSQL", func(t *testing.T) { test(t, scratchPostgres(t)) })
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, scratchMySQL(t, server)) })
+	t.Parallel()
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		test(t, scratchPostgres(t))
+	})
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		t.Parallel()
+		test(t, scratchMySQL(t, server))
+	})
 }
 
 func sqliteFile(t testing.TB) database {
@@ -171,17 +181,7 @@ func left(t *testing.T, s *sqlstore.Store, tree pathlock.Tree) {
 	}
 }
 
-func TestConformance_servers(t *testing.T) {
-	eachServer(t, func(t *testing.T, d database) {
-		t.Parallel()
-		conforms(t, d)
-	})
-}
-
-func TestConformance_sqlite(t *testing.T) {
-	t.Parallel()
-	conforms(t, sqliteFile(t))
-}
+func TestConformance(t *testing.T) { each(t, conforms) }
 
 // busy is a lease that outlasts a test's calls on a database that many suites share.
 const busy = time.Second

@@ -34,7 +34,7 @@ func (d database) with(t *testing.T, settings string) *sqlstore.Store {
 func excludes(t *testing.T, stores ...*sqlstore.Store) {
 	t.Helper()
 	tree := testlock.Tree(t)
-	const workers, rounds = 3, 8
+	const workers, rounds = 3, 4
 	counted := 0
 	var all sync.WaitGroup
 	for i := range workers * len(stores) {
@@ -64,6 +64,7 @@ func excludes(t *testing.T, stores ...*sqlstore.Store) {
 
 // An application's own pool has whatever settings the application needs.
 func TestSettings(t *testing.T) {
+	t.Parallel()
 	suits := func(t *testing.T, d database, settings ...string) {
 		for _, one := range settings {
 			t.Run(one, func(t *testing.T) {
@@ -100,6 +101,7 @@ func TestSettings(t *testing.T) {
 // Sessions that cannot write or do not commit are refused, and the error says what to do. So is a
 // user who may only read.
 func TestSettingsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	refused := func(t *testing.T, d database, settings, want string) {
 		t.Helper()
 		s := d.with(t, settings)
