@@ -27,6 +27,7 @@ return '0'`)
 // kinds, some made twice, releases, withdrawals, renewals, leases that end, a gate that another
 // program takes, and force.
 func TestChaos(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			c := chaos{t: t, rng: rand.New(rand.NewPCG(seed, 11)), store: newStore(t), tree: testlock.Tree(t)}
@@ -45,6 +46,7 @@ func TestChaos(t *testing.T) {
 // TestScriptsFailHalfway: a script that fails is not rolled back. Whichever of its commands fails,
 // the next script finds a whole table, or leaves none.
 func TestScriptsFailHalfway(t *testing.T) {
+	t.Parallel()
 	testserver.Redis(t)
 	failures := 0
 	for seed := range uint64(8) {

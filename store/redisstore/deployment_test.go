@@ -57,8 +57,8 @@ func (s *server) calls(command string) int {
 	return n
 }
 
-func single(t testing.TB, program testredis.Program) *deployment {
-	server := testredis.Start(t, program)
+func single(t testing.TB) *deployment {
+	server := testredis.Start(t, testredis.Redis)
 	return &deployment{url: fmt.Sprintf("redis://%s/0", server.Addr), servers: []*testredis.Server{server}}
 }
 
@@ -102,10 +102,8 @@ func forEach(t *testing.T, kinds []string, test func(t *testing.T, d *deployment
 				test(t, sentinel(testredis.StartSentinel(t, testredis.Redis)))
 			case "cluster":
 				test(t, cluster(testredis.StartCluster(t, testredis.Redis)))
-			case "valkey":
-				test(t, single(t, testredis.Valkey))
 			default:
-				test(t, single(t, testredis.Redis))
+				test(t, single(t))
 			}
 		})
 	}

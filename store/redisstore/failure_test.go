@@ -37,6 +37,7 @@ func TestServerForgets(t *testing.T) {
 // TestMemoryFull: a server whose memory is full grants nothing, but it takes back, hands over and
 // renews, and a waiter whose questions find it full keeps waiting.
 func TestMemoryFull(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	store, tree := server.store(), testlock.Tree(t)
 	twice := testlock.Ask(tree, x("/a"))
@@ -65,6 +66,7 @@ func TestMemoryFull(t *testing.T) {
 // TestCloseIsBounded: a store whose server does not answer is closed within the context, and,
 // whatever that is, within the time of a few commands.
 func TestCloseIsBounded(t *testing.T) {
+	t.Parallel()
 	const timeout = 200 * time.Millisecond
 	store, proxy := distant(t, plain, WithTimeout(timeout))
 	visit(t, store, testlock.Tree(t))

@@ -23,6 +23,7 @@ func obtain(t *testing.T, s *store, tree pathlock.Tree) *redislock.Lock {
 
 // TestGate_foreign: a plain redislock.Obtain by another program stops new node locks and gates.
 func TestGate_foreign(t *testing.T) {
+	t.Parallel()
 	store, tree := newStore(t), testlock.Tree(t)
 	early := testlock.Ask(tree, x("/early"))
 	testlock.Take(t, store, early)
@@ -58,6 +59,7 @@ func TestGate_foreign(t *testing.T) {
 // TestGate_ours: a gate keeps out redislock.Obtain while it is held and while it waits for node
 // locks to go, and gives the key back if it gives up.
 func TestGate_ours(t *testing.T) {
+	t.Parallel()
 	store, tree := newStore(t), testlock.Tree(t)
 	requireTaken := func(when string) {
 		t.Helper()

@@ -14,6 +14,7 @@ import (
 // TestHandOverCounts: each release wakes exactly the one that it lets in, who has nothing more to
 // send.
 func TestHandOverCounts(t *testing.T) {
+	t.Parallel()
 	const waiters = 500
 	server := startServer(t)
 	first, second := server.store(), server.store()
@@ -108,6 +109,7 @@ func TestMessagesOfAnEarlierPlace(t *testing.T) {
 // TestWithdrawnStaysWithdrawn: a request that reaches the server after it was withdrawn is granted
 // nothing.
 func TestWithdrawnStaysWithdrawn(t *testing.T) {
+	t.Parallel()
 	for name, before := range map[string]func(s *store, late, other pathlock.Acquisition){
 		"before it came":     func(*store, pathlock.Acquisition, pathlock.Acquisition) {},
 		"beside another":     func(s *store, _, other pathlock.Acquisition) { testlock.Take(t, s, other) },

@@ -12,6 +12,7 @@ import (
 // TestClaims_many: the number of claims in a request is not bounded by what one call in Lua can
 // take.
 func TestClaims_many(t *testing.T) {
+	t.Parallel()
 	store, tree := newStore(t, WithMaxClaims(10_000)), testlock.Tree(t)
 	var claims []pathlock.Claim
 	for i := range 9000 {
