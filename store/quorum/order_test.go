@@ -1,7 +1,6 @@
 package quorum_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -59,22 +58,6 @@ func TestLeadFallsSilent(t *testing.T) {
 	testlock.Release(t, processes[0].store, held)
 	w.Granted()
 	testlock.Release(t, processes[1].store, w.Acquisition)
-}
-
-// TestClose: it ends the calls that are under way, and whatever is left in the background.
-func TestClose(t *testing.T) {
-	links, members := links(memstores(3))
-	s, err := quorum.New(members)
-	testerr.Must(t, err)
-	held := testlock.Ask(testlock.Tree(t), x("/a"))
-	testlock.Take(t, s, held)
-	w := testlock.Queue(t, s, testlock.Ask(held.Tree, x("/a")))
-	links[2].set(hanging)
-	testerr.Is(t, "Release", s.Release(t.Context(), held.Tree, "nobody", "nothing"), pathlock.ErrNotHeld)
-	ctx, cancel := context.WithTimeout(t.Context(), generous)
-	defer cancel()
-	testerr.Must(t, s.Close(ctx))
-	testerr.Is(t, "the wait", w.Ends(), pathlock.ErrClosed)
 }
 
 // TestNewRefuses: an even number, and what is no independent store.

@@ -109,11 +109,6 @@ func (c *crash) waits(claims ...pathlock.Claim) {
 	a := c.dying()
 	req := a.ask(claims...)
 	req.Lease = lifetime
-	c.wait(a, req)
-}
-
-func (c *crash) wait(a *actor, req pathlock.Acquisition) {
-	c.Helper()
 	p := a.queue(a.ctx, req)
 	c.Cleanup(p.cancel)
 }
