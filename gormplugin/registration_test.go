@@ -137,6 +137,8 @@ func TestUse(t *testing.T) {
 		{"no tags", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{})}, `pathlock:"tree"`},
 		{"no tree at all", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{}, gormplugin.SingleTree(""))}, "by SingleTree"},
 		{"a single tree with an id that none can have", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{}, gormplugin.SingleTree("a\nb"))}, pathlock.ErrInvalidTree.Error()},
+		{"a namespace that is too long", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Namespace(strings.Repeat("n", 256)))}, pathlock.ErrInvalidTree.Error()},
+		{"a namespace that none can be", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Namespace("a\nb"))}, pathlock.ErrInvalidTree.Error()},
 		{"a path that is a number", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Path: "status", Deleted: "note"})}, "has to be a text"},
 		{"a path of ids with keys of bytes", "mysql", []gormplugin.Option{gormplugin.Model(&bytesInPath{})}, "numbers or texts"},
 		{"a named column that is not there", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Path: "nowhere"})}, `"nowhere"`},
@@ -179,22 +181,10 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// Settings with which no request could ever be served are refused, too.
-func TestUseOfSettings(t *testing.T) {
-	for _, c := range []struct {
-		locker    pathlock.Option
-		namespace string
-		want      error
-	}{
-		{pathlock.WithLease(time.Minute), strings.Repeat("n", 256), pathlock.ErrInvalidTree},
-		{pathlock.WithLease(time.Minute), "a\nb", pathlock.ErrInvalidTree},
-		{pathlock.WithLease(time.Millisecond), "shelves", pathlock.ErrInvalidRequest},
-	} {
-		plugin := gormplugin.New(pathlock.New(memstore.New(), c.locker), gormplugin.Model(&tagged{}, gormplugin.Namespace(c.namespace)))
-		if err := openNowhere(t, "mysql").Use(plugin); !errors.Is(err, c.want) {
-			t.Errorf("got %v, want %v", err, c.want)
-		}
-	}
+// A lease with which no request could ever be served is refused, too.
+func TestUse_refusesALease(t *testing.T) {
+	locker := pathlock.New(memstore.New(), pathlock.WithLease(time.Millisecond))
+	testerr.Is(t, "a millisecond", openNowhere(t, "mysql").Use(gormplugin.New(locker, gormplugin.Model(&tagged{}))), pathlock.ErrInvalidRequest)
 }
 
 func TestUseOnce(t *testing.T) {
