@@ -119,7 +119,7 @@ func (k *Keys) refuse(c *gin.Context, err error) {
 	case errors.Is(err, errNoMore):
 		k.fail(c, middleware.NewProblem(http.StatusConflict, slugLost, "the request with this "+Header+" took effect, at least in part, but its answer was lost: check the outcome before you send it with a new key"))
 	case ctx.Err() != nil:
-		c.AbortWithStatus(middleware.StatusClientGone)
+		k.fail(c, middleware.NewProblem(middleware.StatusClientGone, "client-gone", "the client went away before the answer"))
 	default:
 		k.config.Log.ErrorContext(ctx, "idempotency: claiming a key failed", "route", c.FullPath(), "error", err)
 		switch k.failureOf(err) {

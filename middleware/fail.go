@@ -22,15 +22,16 @@ var errAnswered = errors.New("middleware: the request has been answered by Autho
 //
 // A lost lock comes before the errors that follow from it. It is answered by 503, or by 409 if the
 // hold of the request's token has ended. If the client has gone away, the answer is
-// [StatusClientGone] without a body. A conflict of the handler with its own request is a bug of the
-// program's, such as gormplugin.ErrNoRequestContext, and answered by 500.
+// [StatusClientGone], which the program's own middleware may see. A conflict of the handler with
+// its own request is a bug of the program's, such as gormplugin.ErrNoRequestContext, and answered
+// by 500.
 //
 // What would get that 500 goes to own, if given, such as the program's helper; Fail then logs,
 // counts and aborts nothing. If the response has begun, Fail does not call own.
 //
 // The observers of the locker count the answer by its type: see [pathlock.Locker.Answered]. An
 // answer of 500 or 503 is logged once by [Config.Log], with the route and the cause. A client
-// that went away is logged at level info.
+// that went away is logged at level info, and not counted.
 func (m *Locks) Fail(c *gin.Context, err error, own ...func(c *gin.Context, err error)) {
 	answered := errors.Is(err, errAnswered)
 	p := m.answerTo(c.Request.Context(), err)
@@ -43,12 +44,10 @@ func (m *Locks) Fail(c *gin.Context, err error, own ...func(c *gin.Context, err 
 	if answered {
 		return
 	}
+	gone := p.Status == StatusClientGone
 	switch begun := c.Writer.Written(); {
-	case p == nil:
-		m.log(c, StatusClientGone, err)
-		if !begun {
-			c.AbortWithStatus(StatusClientGone)
-		}
+	case begun && gone:
+		m.log(c, p.Status, err)
 		return
 	case begun:
 		m.log(c, 0, err)
@@ -61,7 +60,9 @@ func (m *Locks) Fail(c *gin.Context, err error, own ...func(c *gin.Context, err 
 		p.RetryAfter = max(p.RetryAfter, m.config.RetryAfter)
 	}
 	m.log(c, p.Status, err)
-	m.locker.Answered(c.Request.Context(), pathlock.Failure(p.Slug()))
+	if !gone {
+		m.locker.Answered(c.Request.Context(), pathlock.Failure(p.Slug()))
+	}
 	if m.config.Redact != nil {
 		m.config.Redact(c, p)
 	}
@@ -69,11 +70,8 @@ func (m *Locks) Fail(c *gin.Context, err error, own ...func(c *gin.Context, err 
 	m.config.WriteProblem(c, p)
 }
 
-// answerTo returns the answer to err under a request's context, nil if the client has gone.
+// answerTo returns the answer to err under a request's context.
 func (m *Locks) answerTo(ctx context.Context, err error) *Problem {
-	if errors.Is(err, errClientGone) {
-		return nil
-	}
 	p := m.ProblemOf(err)
 	if p != nil && p.Status < http.StatusInternalServerError && p.Status != http.StatusLocked {
 		return p
@@ -98,7 +96,7 @@ func (m *Locks) answerTo(ctx context.Context, err error) *Problem {
 	case errors.Is(cause, context.DeadlineExceeded):
 		return timeout()
 	case errors.Is(cause, context.Canceled):
-		return nil
+		return clientGone()
 	default:
 		if p := m.ProblemOf(cause); p != nil {
 			return p
@@ -109,10 +107,11 @@ func (m *Locks) answerTo(ctx context.Context, err error) *Problem {
 			return timeout()
 		}
 	}
-	gone := errors.Is(err, context.Canceled) && ctx.Err() != nil
 	switch {
-	case p != nil || gone:
+	case p != nil:
 		return p
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return clientGone()
 	case errors.Is(err, context.DeadlineExceeded):
 		return timeout()
 	default:

@@ -19,8 +19,8 @@ import (
 // "locked" follows. The types are identifiers, and no addresses.
 const ProblemType = web.ProblemType
 
-// StatusClientGone is logged as the status of a request whose client went away while it waited.
-// Nobody receives it. The number is nginx's.
+// StatusClientGone is the status of a request whose client went away while it waited: of its log
+// line, and of an answer that only the program's own middleware sees. The number is nginx's.
 const StatusClientGone = 499
 
 // Problem is the application/problem+json body of a failure (RFC 9457). It is an error too, so that
@@ -61,7 +61,11 @@ type Holder struct {
 
 // NewProblem returns a problem with a status, the type that ends in slug, and a detail for people.
 func NewProblem(status int, slug, detail string) *Problem {
-	return &Problem{Type: ProblemType + slug, Title: http.StatusText(status), Status: status, Detail: detail}
+	title := http.StatusText(status)
+	if status == StatusClientGone {
+		title = "Client Closed Request"
+	}
+	return &Problem{Type: ProblemType + slug, Title: title, Status: status, Detail: detail}
 }
 
 // Slug returns what follows [ProblemType] in the problem's type: the slug of [NewProblem], which is
@@ -109,7 +113,7 @@ func ProblemOf(err error) *Problem {
 	}
 	switch {
 	case errors.Is(err, errClientGone):
-		return NewProblem(StatusClientGone, "client-gone", Detail(errClientGone))
+		return clientGone()
 	case pathlock.FailureOf(err) == pathlock.FailureLockLost:
 		return holdEnded()
 	case errors.Is(err, pathlock.ErrHeldTooLong): // a mutex that was held for too long is lost, too
@@ -192,6 +196,11 @@ func locked(err error, tree pathlock.Tree, path pathlock.Path, mode pathlock.Mod
 		p.Holder = &Holder{What: blocker.Note, Waiting: blocker.Waiting, Detached: blocker.Owner.Detached(), Since: blocker.Since.UTC(), Until: blocker.Until.UTC()}
 	}
 	return p
+}
+
+// clientGone is the problem of a request whose client has gone away.
+func clientGone() *Problem {
+	return NewProblem(StatusClientGone, "client-gone", "the client went away before the answer")
 }
 
 // timeout is the problem of a request that ran out of its time.

@@ -17,6 +17,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/middleware"
 )
 
 // checkSlowBodies checks that a client which does not send its body to the end is answered in time,
@@ -85,6 +86,11 @@ func (d Database) checkFailing(t *testing.T) {
 		if said := log.String(); !strings.Contains(said, c.logged) || strings.Count(said, "\n") > len(c.logged) {
 			t.Errorf("%v: logged %q, want %q", c.failures, said, c.logged)
 		}
+	}
+	ended, leave := context.WithCancel(t.Context())
+	leave()
+	if got := s.send(ended, ordering("/nothing", key())); got.status != middleware.StatusClientGone || !strings.Contains(got.body, "client-gone") {
+		t.Errorf("a client that has gone away: %d %s", got.status, got.body)
 	}
 }
 
