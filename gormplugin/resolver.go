@@ -41,7 +41,9 @@ func (p *Plugin) Resolver(model any) pathlock.Resolver { return &resolver{plugin
 // Of the path column, which needs tree unless the model is a [SingleTree], the id in the request is
 // the text of a path: names with the separator of the column's form between them, and at either end
 // or not, as in "a/b/". "" and the separator are the top of the tree. A path that none can be
-// matches [pathlock.ErrInvalidID], one of no row [pathlock.ErrNotFound].
+// matches [pathlock.ErrInvalidID], one of no row [pathlock.ErrNotFound]. It finds the row that has
+// this path itself, also where the column holds the path of the parent: a folder that requests
+// name by "a/b/", and not what is in it.
 //
 //	plugin.ResolverBy(&Folder{}, "alias")
 //	plugin.ResolverBy(&Folder{}, "path", func(ctx context.Context) (any, error) { return userOf(ctx) })

@@ -62,6 +62,16 @@ func (f Form) Read(stored string) string {
 	return "/" + strings.ReplaceAll(rest, f.Separator, "/")
 }
 
+// ReadNames reads a path as people write it: names with the separator between them, and at either
+// end or not, without what the form has before the first name.
+func (f Form) ReadNames(text string) string {
+	names := strings.TrimSuffix(strings.TrimPrefix(text, f.Separator), f.Separator)
+	if names == "" {
+		return f.Read(text)
+	}
+	return f.Read(f.Lead + names + f.Trail)
+}
+
 // Refuse returns an error about the path that [Form.Read] has made of a text in another form, and
 // nil about any other path.
 func (f Form) Refuse(path string) error {

@@ -19,6 +19,9 @@ type Arrival struct {
 	// ByPath is set where the caller gave a path and no parent: above is the parent's path then.
 	ByPath bool
 	above  string
+	// AsRead is set where an upsert may state what was read of the row: its path may be older than
+	// its parent, which decides.
+	AsRead bool
 	// At is its name slot, once it has a place.
 	At pathlock.Location
 }
@@ -86,15 +89,20 @@ func (s *Shape) Place(row *Arrival, rows []*Arrival, parents map[any]*Node) erro
 		return err
 	}
 	s.Follow(row.Node, above)
-	if above == nil { // a parent that is stated decides: the path may be older
-		if s.checkStated(row.ID, row.Stated, row.StatedIDs, row.Node) != nil {
-			return s.parentless(row)
-		}
+	if above == nil && s.checkStated(row.ID, row.Stated, row.StatedIDs, row.Node) != nil {
+		return s.parentless(row)
 	}
 	if row.At, err = s.checkedLocation(row.Node, above == nil); err != nil {
 		return err
 	}
-	return s.checkDepth(row.At.Path)
+	if err := s.checkDepth(row.At.Path); err != nil || above == nil || s.ByIDs || row.AsRead {
+		return err
+	}
+	// A path of ids says no place, and may lack the key that the database is to make.
+	if err := s.checkStated(row.ID, row.Stated, "", row.Node); err != nil {
+		return fmt.Errorf("%w: %w", err, shown.Inside("a new row states that path, and the parent "+s.Above.RowName(above.ID)+": state one of them"))
+	}
+	return nil
 }
 
 // parentless is the error of a new row that states no parent, and no path that says one.

@@ -12,12 +12,16 @@ import (
 // have them in the form that the model states: see package treetable.
 
 // Stated returns what a caller states by the text of a path column: "" for none, and for the top as
-// the path of a parent, which may be written as the separator, too.
+// the path of a parent, which may be written as the separator, too. It reads what a [Lookup] reads,
+// unless paths begin with a text of their own, after which names come.
 func Stated(form treetable.Form, text string) string {
-	if text == "" || form.OfParent && text == form.Separator {
+	switch {
+	case text == "" || form.OfParent && text == form.Separator:
 		return ""
+	case form.Lead != "" && form.Lead != form.Separator:
+		return form.Read(text)
 	}
-	return form.Read(text)
+	return form.ReadNames(text)
 }
 
 // Rebased is what a column holds of a row at or below a path, once the path is another one.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
@@ -159,22 +158,16 @@ func (l Lookup) read(tree any, text string) (value any, known pathlock.Resolutio
 	}
 }
 
-// readPath reads a path as users write it: names with the separator of the column's form between
-// them, and at either end or not.
+// readPath reads a path of a request: see [treetable.Form.ReadNames].
 func (l Lookup) readPath(text string) (pathlock.Path, error) {
-	separator := l.PathForm.Separator
-	if text == "" || text == separator {
+	if text == "" || text == l.PathForm.Separator {
 		return pathlock.Root(), nil
 	}
-	names := strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, separator), separator), separator)
-	path := pathlock.Root()
-	for _, name := range names {
-		var err error
-		if path, err = path.Child(name); err != nil {
-			return path, fmt.Errorf("%w: %q", pathlock.ErrInvalidPath, shown.Cut(text))
-		}
+	path, err := pathlock.ParsePath(l.PathForm.ReadNames(text))
+	if err != nil {
+		err = fmt.Errorf("%w: %q", pathlock.ErrInvalidPath, shown.Cut(text))
 	}
-	return path, nil
+	return path, err
 }
 
 // rows returns the live rows that have the values, by these, and for leaves the rows above. It

@@ -13,8 +13,10 @@ import (
 
 	"gorm.io/gorm/schema"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 func TestPlain(t *testing.T) {
@@ -124,6 +126,32 @@ func TestCheckMark(t *testing.T) {
 	} {
 		if _, err := checkMark(parsed.LookUpField(c.field), c.when); (err == nil) != c.taken {
 			t.Errorf("%s, when %q: %v", c.field, c.when, err)
+		}
+	}
+}
+
+// TestStated has a write read the text of a path as a look-up by it does, so that one text means
+// one row.
+func TestStated(t *testing.T) {
+	for _, c := range []struct{ form, text, want string }{
+		{"/*/*", "a", "/a"}, {"/*/*", "/a/b/", "/a/b"}, {"/*/*", "a//b", "/a//b"}, {"/*/*", "//", "//"}, {"/*/*", "/", "/"},
+		{"parent:*/*/", "/a/", "/a"}, {"parent:*/*/", "a/b", "/a/b"}, {"parent:*/*/", "/", ""}, {"parent:*/*/", "", ""},
+		{"*.*", ".a.b.", "/a/b"}, {"*.*", "..", "///"}, {"/*/*/", "a", "/a"},
+		{"/0/*/*/", "/0/a/", "/a"}, {"/0/*/*/", "/0/", ""}, {"/0/*/*/", "0/a", "not in the form /0/*/*/: 0/a"},
+	} {
+		form, err := treetable.ParseForm(c.form)
+		testerr.Must(t, err)
+		got := Stated(form, c.text)
+		if got != c.want {
+			t.Errorf("%q in the form %s: got %q, want %q", c.text, c.form, got, c.want)
+		}
+		if form.Lead != "" && form.Lead != form.Separator {
+			continue
+		}
+		found, err := Lookup{Table: &Table{Shape: plan.Shape{PathForm: form}}}.readPath(c.text)
+		stated, invalid := pathlock.ParsePath(got)
+		if (err != nil) != (invalid != nil) || err == nil && found != stated {
+			t.Errorf("%q in the form %s: a look-up reads %v, %v", c.text, c.form, found, err)
 		}
 	}
 }

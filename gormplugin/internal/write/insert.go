@@ -55,6 +55,7 @@ func (k *inserting) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	}
 	all := planned(rows)
 	for _, row := range all {
+		row.AsRead = isUpsert(db)
 		if err := st.Table.Place(row, all, k.seen); err == nil {
 			wanted.Add(row.At)
 		}
@@ -160,6 +161,9 @@ func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) ([]
 // settle finds the rows' places and locks them.
 func (k *inserting) settle(db *gorm.DB, tx *txn.Transaction, st *Statement, rows []*arrival) error {
 	t := st.Table
+	for _, row := range rows {
+		row.AsRead = st.Absent
+	}
 	var parents map[any]*table.Node
 	_, err := planAndAssert(k.Engine, db, tx, &st.pathLocks, steps[*plan.Insertion]{
 		Plan: func(locking bool) (_ *plan.Insertion, err error) {

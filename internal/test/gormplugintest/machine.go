@@ -67,6 +67,8 @@ type statement struct {
 	claims map[int][]string
 	// byPath is set where rows go by the text of a path.
 	byPath bool
+	// contradicts is set where a new row states a path that does not follow from its parent.
+	contradicts bool
 	// parts is set where GORM makes several statements of it.
 	parts bool
 	// top is set where rows come to the top: MySQL asks for others there after the write.

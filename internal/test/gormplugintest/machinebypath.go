@@ -30,6 +30,17 @@ func (m *machine) textBelow(form spelling, parent int, name string) string {
 	return form.of(m.path(parent) + "/" + name)
 }
 
+// typed is the text of a path as people may write it: with the separator at either end or not.
+// Where a text of its own begins paths, nobody knows that from a name.
+func (m *machine) typed(form spelling, text string) string {
+	names := strings.Trim(text, form.separator)
+	if names == "" || form.lead != "" && form.lead != form.separator || !m.rarely(3, "as people write it") {
+		return text
+	}
+	ends := []string{"", form.separator}
+	return pick(m, ends, "begins with") + names + pick(m, ends, "ends in")
+}
+
 // last is the last name of a path, any one where the column does not have it.
 func (s spelling) last(name string) string {
 	if s.ofParent {
@@ -54,7 +65,7 @@ func (m *machine) insertByPath(g forest, id int, row map[string]any, s *statemen
 		return
 	}
 	text := m.textBelow(m.form, n.parent, n.name)
-	row[x.path] = text
+	row[x.path] = m.typed(m.form, text)
 	delete(row, x.parent)
 	x.putIn(row, m.trees[n.tree])
 	parent, ok := m.goal(m.form, n.tree, text, n.name)
@@ -83,7 +94,7 @@ func (m *machine) updateByPath(ids []int, values map[string]any, parent int, nam
 	x, trees, ok := m.table, make(map[int]bool), true
 	text := m.textBelow(m.form, parent, name)
 	delete(values, x.parent)
-	values[x.path] = text
+	values[x.path] = m.typed(m.form, text)
 	for _, id := range ids {
 		if n := m.rows[id]; !n.dead {
 			trees[n.tree], moves = true, moves || m.form.of(m.path(id)) != text

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -58,22 +59,22 @@ func (m *machine) insert() statement {
 		}
 		fresh, values = append(fresh, id), append(values, row)
 	}
-	m.stated(g, fresh[0], values[0])
+	m.stated(g, fresh[0], values[0], &s)
 	s = m.placed(g, fresh, s)
 	s.what = fmt.Sprintf("insert %v", values)
 	m.inserting(&s, fresh, values)
 	return s
 }
 
-// stated has a new row state its path beside its parent at times, rightly or wrongly: the parent
-// decides.
-func (m *machine) stated(g forest, id int, row map[string]any) {
+// stated has a new row state its path beside its parent at times, rightly or wrongly.
+func (m *machine) stated(g forest, id int, row map[string]any, s *statement) {
 	if m.table.path == "" || m.knows || g.rows[id].parent == 0 || row[m.table.path] != nil || !m.rarely(5, "states its path") {
 		return
 	}
 	row[m.table.path] = g.form.of(g.path(id))
 	if rapid.Bool().Draw(m.T, "wrongly") {
-		row[m.table.path] = "/else/where"
+		row[m.table.path] = g.form.of("/else/where/" + g.form.last("x"))
+		s.contradicts = true
 	}
 }
 
@@ -106,7 +107,9 @@ func (m *machine) inserting(s *statement, fresh []int, values []map[string]any) 
 		}
 	}
 	if len(s.reasons) == 0 {
-		forms["batches"] = func(db *gorm.DB) error { return db.CreateInBatches(x.slice(rows), 2).Error }
+		if !s.contradicts {
+			forms["batches"] = func(db *gorm.DB) error { return db.CreateInBatches(x.slice(rows), 2).Error }
+		}
 		if _, own := values[0]["id"]; own {
 			forms["an upsert"] = func(db *gorm.DB) error {
 				return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(x.slice(rows)).Error
@@ -114,6 +117,10 @@ func (m *machine) inserting(s *statement, fresh []int, values []map[string]any) 
 		}
 	}
 	form := pick(m, slices.Sorted(maps.Keys(forms)), "form")
+	// A row that has a key may have been read: its path may be older than its parent.
+	if _, own := values[0]["id"]; s.contradicts && (!own || form != "Save" && form != "an upsert") {
+		s.reasons = append(s.reasons, pathlock.ErrPathChanged)
+	}
 	s.what += ": " + form
 	s.run, s.parts = forms[form], form == "batches"
 	if form == "maps" {

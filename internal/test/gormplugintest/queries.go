@@ -193,6 +193,14 @@ func findByPath(w *world) {
 			w.Errorf("the topic %q is found at %v, %v, want %s", text, at, err, want)
 		}
 	}
+	w.must(w.db.Create(&file{Tree: top.WikiID, Name: "a"}).Error)
+	w.must(w.db.Create(&file{Tree: top.WikiID, Folder: "a/", Name: "b"}).Error)
+	files := w.plugin.ResolverBy(&file{}, "folder", func(context.Context) (any, error) { return top.WikiID, nil })
+	for text, want := range map[string]string{"/a/": "/a", "a/b": "/a/b"} {
+		if at, err := files.Resolve(w.Context(), text); err != nil || at.Path.String() != want {
+			w.Errorf("the file %q is found at %v, %v, want %s", text, at, err, want)
+		}
+	}
 }
 
 // checkDetails has clients told what was wrong with their request, and no table, key or tree.
