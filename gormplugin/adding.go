@@ -22,13 +22,13 @@ import (
 // CASCADE.
 type adding struct {
 	gorm.Dialector
-	plugin *Plugin
+	plugin *inUse
 	// binary is the collation that paths need, "" where they need not state one.
 	binary string
 }
 
 // addingOnly returns a session of db whose AutoMigrate only adds.
-func (p *Plugin) addingOnly(db *gorm.DB) (*gorm.DB, error) {
+func (p *inUse) addingOnly(db *gorm.DB) (*gorm.DB, error) {
 	tx := db.Session(&gorm.Session{})
 	binary := ""
 	if d := p.guard.Dialect; d.Collation != nil {
@@ -51,7 +51,7 @@ func (a adding) Migrator(db *gorm.DB) gorm.Migrator {
 type addingMigrator struct {
 	gorm.Migrator
 	db     *gorm.DB
-	plugin *Plugin
+	plugin *inUse
 	binary string
 }
 

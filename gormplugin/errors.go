@@ -181,10 +181,10 @@ func (p *Plugin) FailureOf(err error) pathlock.Failure {
 			return failure
 		}
 	}
-	if p.db.Load() == nil {
-		return ""
+	if u := p.use.Load(); u.db.Load() != nil {
+		return u.guard.Dialect.FailureOf(err)
 	}
-	return p.guard.Dialect.FailureOf(err)
+	return ""
 }
 
 // failures are what GORM's own errors mean.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
@@ -69,8 +68,10 @@ func TestFailureOf(t *testing.T) {
 		t.Run(tt.dialect+": "+tt.what, func(t *testing.T) {
 			d, err := dialect.Of(dialect.Name(tt.dialect))
 			testerr.Must(t, err)
-			p := &Plugin{guard: &txn.Guard{Dialect: d}}
-			p.db.Store(new(gorm.DB))
+			p := New(nil)
+			u := p.use.Load()
+			u.guard.Dialect = d
+			u.db.Store(new(gorm.DB))
 			if got := p.FailureOf(tt.err); got != tt.want {
 				t.Errorf("FailureOf(%v) = %q, want %q", tt.err, got, tt.want)
 			}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
 	"github.com/pathlock-go/pathlock"
@@ -59,44 +58,21 @@ func ExamplePlugin_Resolver_installer() {
 	// after 200
 }
 
-// current is the plugin of the database that the program has at the moment.
-type current struct {
-	atomic.Pointer[gormplugin.Plugin]
-}
-
-func (p *current) Resolve(ctx context.Context, id string) (pathlock.Location, error) {
-	plugin := p.Load()
-	if plugin == nil {
-		return pathlock.Location{}, middleware.Later(http.StatusServiceUnavailable, "not-installed", "there is no database yet")
-	}
-	return plugin.Resolver(&Suite{}).Resolve(ctx, id)
-}
-
-func (p *current) FailureOf(err error) pathlock.Failure {
-	if plugin := p.Load(); plugin != nil {
-		return plugin.FailureOf(err)
-	}
-	return pathlock.FailureOf(err)
-}
-
-// A program opens its database anew when its settings change. Each DB has a plugin of its own, with
-// the same locker, and a resolver that asks the one of the moment.
+// A program opens its database anew when its settings change. Once the old one is closed, the plugin
+// serves the new one, and so do the resolvers and the routes.
 func ExamplePlugin_Resolver_openedAnew() {
-	locker, suites := pathlock.New(memstore.New()), new(current)
+	locker := pathlock.New(memstore.New())
+	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
+	suites := plugin.Resolver(&Suite{})
 	_ = middleware.New(locker, suites, middleware.Config{}) // for all routes, once
 
-	for _, path := range []string{"", "/api", "/web"} {
-		if path != "" {
-			plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
-			_, drop := openPlanWith(plugin, path) // calls db.Use(plugin)
-			defer drop()
-			suites.Store(plugin)
-		}
+	for _, path := range []string{"/api", "/web"} {
+		_, drop := openPlanWith(plugin, path) // calls db.Use(plugin)
 		at, err := suites.Resolve(context.Background(), "1")
 		fmt.Println(at.Path, err)
+		drop() // closes the database
 	}
 	// Output:
-	// / 503 urn:pathlock:problem:not-installed: there is no database yet
 	// /api <nil>
 	// /web <nil>
 }

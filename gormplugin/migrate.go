@@ -56,7 +56,7 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 }
 
 // alone runs migrate while no other program migrates.
-func (p *Plugin) alone(db *gorm.DB, migrate func(*gorm.DB) error) error {
+func (p *inUse) alone(db *gorm.DB, migrate func(*gorm.DB) error) error {
 	return p.inTurn(db, func() error {
 		locked := func(tx *gorm.DB) error { return p.locked(tx, migrate) }
 		if p.guard.Dialect.CommitsDDL {
@@ -73,7 +73,7 @@ func isSchemaError(err error) bool {
 }
 
 // migrate does the work of [AutoMigrate].
-func (p *Plugin) migrate(db *gorm.DB, others []any) error {
+func (p *inUse) migrate(db *gorm.DB, others []any) error {
 	models := make([]any, 0, len(p.specs)+len(others))
 	for _, spec := range p.specs {
 		models = append(models, spec.Model)
@@ -104,7 +104,7 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) error {
 }
 
 // unmade says what to do about an index that the rows keep from being made.
-func (p *Plugin) unmade(err error) error {
+func (p *inUse) unmade(err error) error {
 	if p.guard.Dialect.Classify(err) != dialect.FailureDuplicate && !errors.Is(err, gorm.ErrDuplicatedKey) {
 		return err
 	}
@@ -112,7 +112,7 @@ func (p *Plugin) unmade(err error) error {
 }
 
 // migrateModel makes or completes the table of a model.
-func (p *Plugin) migrateModel(db *gorm.DB, model any) error {
+func (p *inUse) migrateModel(db *gorm.DB, model any) error {
 	m := addingMigrator{plugin: p, db: db}
 	if there, ok, err := m.present(model); err != nil || ok && there.Exists && !there.IsTable {
 		return err // the final check reports what it is instead

@@ -24,7 +24,7 @@ var errMigrating = errors.New("gormplugin: AutoMigrate: another program is still
 
 // inTurn runs try, and runs it again while another program migrates, or while the database gives it
 // up in favour of others who write.
-func (p *Plugin) inTurn(db *gorm.DB, try func() error) error {
+func (p *inUse) inTurn(db *gorm.DB, try func() error) error {
 	// What the database gives up is the whole transaction, which may be the caller's.
 	_, nested := db.Statement.ConnPool.(gorm.TxCommitter)
 	_, err := backoff.Retry(db.Statement.Context, func() (struct{}, error) {
@@ -42,7 +42,7 @@ func (p *Plugin) inTurn(db *gorm.DB, try func() error) error {
 
 // locked runs migrate while no other program has the lock of migrations. Otherwise the error is
 // [errMigrating]. tx is a transaction or, where the lock has to be released, one connection.
-func (p *Plugin) locked(tx *gorm.DB, migrate func(*gorm.DB) error) (err error) {
+func (p *inUse) locked(tx *gorm.DB, migrate func(*gorm.DB) error) (err error) {
 	d := p.guard.Dialect
 	if d.LockMigration == "" {
 		return migrate(tx)

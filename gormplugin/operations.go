@@ -19,7 +19,7 @@ import (
 //   - id is a primary key as the model has it, or its text form.
 
 // subject returns the plugin that db uses and the table that a model stands for.
-func subject(db *gorm.DB, model any) (*Plugin, *table.Table, error) {
+func subject(db *gorm.DB, model any) (*inUse, *table.Table, error) {
 	p, err := pluginOf(db)
 	if err != nil {
 		return nil, nil, err
@@ -29,7 +29,7 @@ func subject(db *gorm.DB, model any) (*Plugin, *table.Table, error) {
 }
 
 // subjectRow returns what [subject] does, and the key of the row with the id.
-func subjectRow(db *gorm.DB, model, id any) (p *Plugin, t *table.Table, key any, err error) {
+func subjectRow(db *gorm.DB, model, id any) (p *inUse, t *table.Table, key any, err error) {
 	if p, t, err = subject(db, model); err == nil {
 		key, err = t.KeyOf(db, id)
 	}
@@ -43,7 +43,7 @@ func begun(db *gorm.DB) *gorm.DB { return db.Clauses() }
 
 // operate runs do, in the caller's transaction if db is one. Otherwise do makes a transaction of
 // its own, and operate runs it again while the database gives it up in favour of others.
-func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
+func (p *inUse) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if db.Error != nil {
 		return db.Error
 	}
@@ -232,4 +232,4 @@ func AllowRawWrites(db *gorm.DB) *gorm.DB {
 
 // WithoutTripwire lets raw SQL write to guarded tables everywhere, as [AllowRawWrites] does for one
 // call.
-func WithoutTripwire() Option { return func(p *Plugin) { p.engine.Tripwire = false } }
+func WithoutTripwire() Option { return func(p *Plugin) { p.settings.Tripwire = false } }

@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -25,18 +26,28 @@ const defaultTransactionWait = time.Second
 // Plugin guards the tables of one [gorm.DB]. Make it with [New] and hand it to [gorm.DB.Use] before
 // sessions are made from the DB, which would know nothing of it, and before plugins that wrap
 // connections or replace GORM's own writing callbacks.
+//
+// When the connections of that DB have been closed, another may use the plugin, as in a program
+// that opens its database anew: resolvers and middleware go on with the new one.
 type Plugin struct {
 	specs     []table.Spec
 	oneWriter bool
+	// settings are those of the engine of whatever DB.
+	settings write.Engine
+	// lookups are the resolvers by other columns than keys.
+	lookups []*resolver
+	// use is never nil. Requests read it at any time.
+	use atomic.Pointer[inUse]
+}
 
+// inUse is a plugin with what it has of one DB.
+type inUse struct {
+	*Plugin
 	guard     *txn.Guard
 	catalogue *table.Catalogue
 	engine    *write.Engine
-
-	// db is set once, by Initialize, when all else is: resolvers may be asked before.
+	// db is set once, by Initialize, when all else is.
 	db atomic.Pointer[gorm.DB]
-	// lookups are the resolvers by other columns than keys.
-	lookups []*resolver
 }
 
 // Option configures a [Plugin]; [Model] and [Leaf] are options too.
@@ -46,24 +57,52 @@ type Option func(*Plugin)
 // locks; with [pathlock.NoWait] it does not wait. A write outside of one takes its locks before its
 // transaction begins, and waits as long as the locker says. Defaults to a second.
 func TransactionWait(d time.Duration) Option {
-	return func(p *Plugin) { p.engine.TransactionWait = d }
+	return func(p *Plugin) { p.settings.TransactionWait = d }
 }
 
 // WithoutAssertion leaves out the check under row locks, so that only the path locks keep the tree
 // right. It exists to show what the assertion prevents: never use it on data that matters.
-func WithoutAssertion() Option { return func(p *Plugin) { p.engine.Asserts = false } }
+func WithoutAssertion() Option { return func(p *Plugin) { p.settings.Asserts = false } }
 
 // New returns a plugin that takes its path locks with locker. Without a [Model] it guards nothing,
 // and still knows the ends of transactions, for [AfterCommit] and package idempotency.
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
-	p := &Plugin{guard: txn.NewGuard(locker), catalogue: new(table.Catalogue)}
-	p.engine = &write.Engine{
-		Guard: p.guard, Catalogue: p.catalogue, Asserts: true, Tripwire: true, TransactionWait: defaultTransactionWait, MaxTries: DefaultMaxTries,
-	}
+	p := &Plugin{settings: write.Engine{Guard: txn.NewGuard(locker), Asserts: true, Tripwire: true, TransactionWait: defaultTransactionWait, MaxTries: DefaultMaxTries}}
 	for _, opt := range opts {
 		opt(p)
 	}
+	p.free()
 	return p
+}
+
+// free makes the plugin ready for the next DB. What still runs on the one before stays with that.
+func (p *Plugin) free() *inUse {
+	engine := p.settings
+	engine.Guard, engine.Catalogue = txn.NewGuard(engine.Locker), new(table.Catalogue)
+	u := &inUse{Plugin: p, guard: engine.Guard, catalogue: engine.Catalogue, engine: &engine}
+	p.use.Store(u)
+	return u
+}
+
+// current returns the plugin with the DB that uses it, or with none, if that was closed.
+func (p *Plugin) current() *inUse {
+	u := p.use.Load()
+	if db := u.db.Load(); db == nil || !isClosed(db) {
+		return u
+	}
+	return p.free()
+}
+
+// isClosed reports whether the connections of a DB have been closed. It does not ask the server: a
+// context that has ended keeps database/sql from that, and is not what it says of a closed pool.
+func isClosed(db *gorm.DB) bool {
+	pool, err := db.DB()
+	if err != nil {
+		return false
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	return !errors.Is(pool.PingContext(ended), context.Canceled)
 }
 
 // Name implements [gorm.Plugin].
@@ -74,13 +113,19 @@ func (p *Plugin) Name() string { return pluginName }
 //   - when the database is of an unknown kind, or only like a supported one,
 //   - when a registered model lacks a column, or one that a resolver looks rows up by,
 //   - when the DB uses gorm.io/sharding, which would send statements to other tables than the
-//     plugin has asserted, or
-//   - when the DB's connection pool cannot be wrapped.
-func (p *Plugin) Initialize(db *gorm.DB) error {
+//     plugin has asserted,
+//   - when the DB's connection pool cannot be wrapped, or
+//   - when another DB uses the plugin that was not closed.
+//
+// After an error, the plugin is as it was: another DB may use it.
+func (p *Plugin) Initialize(db *gorm.DB) error { return p.current().initialize(db) }
+
+// initialize does the work of Initialize.
+func (p *inUse) initialize(db *gorm.DB) error {
 	if p.db.Load() != nil {
 		// dbresolver opens a further DB of the same configuration for each source and replica.
-		if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != string(p.guard.Dialect.Name) {
-			return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
+		if db.Plugins[pluginName] != gorm.Plugin(p.Plugin) || db.Name() != string(p.guard.Dialect.Name) {
+			return errors.New("gormplugin: the plugin is in use by a DB already: close that one first, or make a plugin for each")
 		}
 		return p.attach(db)
 	}
@@ -96,7 +141,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 		return err
 	}
 	for _, r := range p.lookups {
-		if _, err := r.lookup(); err != nil {
+		if _, err := r.lookup(p); err != nil {
 			return err
 		}
 	}
@@ -108,7 +153,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 }
 
 // attach puts the plugin into a DB.
-func (p *Plugin) attach(db *gorm.DB) error {
+func (p *inUse) attach(db *gorm.DB) error {
 	if err := p.guard.RecogniseNow(db); err != nil {
 		return err
 	}
@@ -122,18 +167,18 @@ func (p *Plugin) attach(db *gorm.DB) error {
 }
 
 // pluginOf returns the plugin that db uses.
-func pluginOf(db *gorm.DB) (*Plugin, error) {
+func pluginOf(db *gorm.DB) (*inUse, error) {
 	p, ok := db.Plugins[pluginName].(*Plugin)
 	if !ok {
 		return nil, errors.New("gormplugin: the DB does not use the plugin")
 	}
-	return p, txn.RefuseSharding(db)
+	return p.use.Load(), txn.RefuseSharding(db)
 }
 
 // register adds the plugin's callbacks to GORM's chains: one at each end, and one that replaces
 // GORM's own writing callback. All of these places exist whether or not the DB was opened with
 // SkipDefaultTransaction.
-func (p *Plugin) register(db *gorm.DB) error {
+func (p *inUse) register(db *gorm.DB) error {
 	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
 	creating, updating, deleting := p.engine.Writers(db)
 	return errors.Join(
@@ -164,4 +209,4 @@ func (p *Plugin) register(db *gorm.DB) error {
 
 // Pool wraps the connections of a further database, such as another source of dbresolver's, so that
 // the plugin guards the transactions on them. Use it as the Conn of the source's dialector.
-func (p *Plugin) Pool(db *sql.DB) gorm.ConnPool { return p.guard.Pool(db) }
+func (p *Plugin) Pool(db *sql.DB) gorm.ConnPool { return p.current().guard.Pool(db) }

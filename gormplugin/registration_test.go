@@ -194,6 +194,7 @@ func TestUseOnce(t *testing.T) {
 		t.Errorf("a resolver of a plugin that is not in use: %v", err)
 	}
 	db := openNowhere(t, "mysql")
+	requests, stop := context.WithCancel(t.Context())
 	asked := make(chan struct{})
 	go func() { // requests arrive at any time
 		defer close(asked)
@@ -201,18 +202,30 @@ func TestUseOnce(t *testing.T) {
 			pathlock.Resolver
 			Prepare(context.Context) context.Context
 		})
-		for range 100 {
+		for requests.Err() == nil {
 			_, err := r.Resolve(r.Prepare(t.Context()), "1")
 			_ = plugin.FailureOf(errors.Join(err, gorm.ErrInvalidDB))
 		}
 	}()
-	defer func() { <-asked }()
+	defer func() { stop(); <-asked }()
 	if err := gormplugin.Verify(db); err == nil || !strings.Contains(err.Error(), "does not use the plugin") {
 		t.Errorf("Verify without the plugin: %v", err)
 	}
 	testerr.Must(t, db.Use(plugin))
 	if err := openNowhere(t, "mysql").Use(plugin); err == nil {
 		t.Error("one plugin serves two databases")
+	}
+	// An installer corrects its settings, and opens the database anew.
+	pool, err := db.DB()
+	testerr.Must(t, err)
+	testerr.Must(t, pool.Close())
+	if err := openNowhere(t, "tidb").Use(plugin); err == nil {
+		t.Error("a plugin is in use by a database of an unknown kind")
+	}
+	again := openNowhere(t, "mysql")
+	testerr.Must(t, again.Use(plugin))
+	if _, err := gormplugin.Describe(again, &tagged{}); err != nil {
+		t.Errorf("the plugin of a DB that was opened anew: %v", err)
 	}
 	if _, err := plugin.Resolver(&leaf{}).Resolve(t.Context(), "1"); err == nil {
 		t.Error("a resolver of a model that is not registered found something")

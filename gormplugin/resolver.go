@@ -77,10 +77,10 @@ var (
 // Prepare returns a context under which Resolve keeps what it reads. A write under a context that
 // was derived from it takes what was kept.
 func (r *resolver) Prepare(ctx context.Context) context.Context {
-	if r.plugin.db.Load() == nil {
-		return ctx
+	if p := r.plugin.use.Load(); p.db.Load() != nil {
+		return p.catalogue.WithRecall(ctx)
 	}
-	return r.plugin.catalogue.WithRecall(ctx)
+	return ctx
 }
 
 // Resolve implements [pathlock.Resolver].
@@ -106,12 +106,13 @@ var errUnused = pathlock.FailureDatabase.New("gormplugin: the plugin is not in u
 
 // resolveAll does the work of ResolveAll. An error is that of all ids.
 func (r *resolver) resolveAll(ctx context.Context, ids []string) ([]pathlock.Resolution, error) {
-	db := r.plugin.db.Load()
+	p := r.plugin.use.Load()
+	db := p.db.Load()
 	if db == nil {
 		return nil, errUnused
 	}
 	db = db.WithContext(ctx)
-	t, err := r.plugin.catalogue.TableFor(r.model)
+	t, err := p.catalogue.TableFor(r.model)
 	if err == nil {
 		err = t.LearnSpellings(db)
 	}
@@ -121,7 +122,7 @@ func (r *resolver) resolveAll(ctx context.Context, ids []string) ([]pathlock.Res
 	if r.column == "" {
 		return t.LocateTexts(db, ids), nil
 	}
-	l, err := r.lookup()
+	l, err := r.lookup(p)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +136,8 @@ func (r *resolver) resolveAll(ctx context.Context, ids []string) ([]pathlock.Res
 }
 
 // lookup returns how the rows are found by the column.
-func (r *resolver) lookup() (table.Lookup, error) {
-	t, err := r.plugin.catalogue.TableFor(r.model)
+func (r *resolver) lookup(p *inUse) (table.Lookup, error) {
+	t, err := p.catalogue.TableFor(r.model)
 	if err != nil {
 		return table.Lookup{}, err
 	}

@@ -47,7 +47,7 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 // grows. Its hooks run again, as what they wrote was rolled back. Its values are those from before
 // the first try: keys and paths that a failed try assigned are undone. So a hook must change
 // nothing but its row and its transaction.
-func MaxTries(n int) Option { return func(p *Plugin) { p.engine.MaxTries = max(n, 1) } }
+func MaxTries(n int) Option { return func(p *Plugin) { p.settings.MaxTries = max(n, 1) } }
 
 // Outcome is how a transaction has ended: [Committed], [RolledBack] or [Unknown].
 type Outcome = txn.Outcome

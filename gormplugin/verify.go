@@ -111,7 +111,7 @@ func Verify(db *gorm.DB) error {
 }
 
 // findings checks the tables, and whatever else check does.
-func (p *Plugin) findings(db *gorm.DB, check func(context.Context, treeschema.Conn, *dialect.Dialect, []treeschema.Model) ([]Finding, error)) (findings []Finding, err error) {
+func (p *inUse) findings(db *gorm.DB, check func(context.Context, treeschema.Conn, *dialect.Dialect, []treeschema.Model) ([]Finding, error)) (findings []Finding, err error) {
 	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
 		tables, err := p.layout()
 		if err == nil {
@@ -126,7 +126,7 @@ func (p *Plugin) findings(db *gorm.DB, check func(context.Context, treeschema.Co
 }
 
 // onCatalogue runs read in the transaction that db is in, or else on one connection of its pool.
-func (p *Plugin) onCatalogue(db *gorm.DB, read func(context.Context, treeschema.Conn) error) (err error) {
+func (p *inUse) onCatalogue(db *gorm.DB, read func(context.Context, treeschema.Conn) error) (err error) {
 	ctx := db.Statement.Context
 	switch on := txn.Unwrapped(db.Statement.ConnPool).(type) {
 	case *txn.Handle:
@@ -150,12 +150,12 @@ func (p *Plugin) onCatalogue(db *gorm.DB, read func(context.Context, treeschema.
 
 // layout says which columns form the trees, in the order in which the models were registered, and
 // which ones resolvers look rows up by.
-func (p *Plugin) layout() ([]treeschema.Model, error) {
+func (p *inUse) layout() ([]treeschema.Model, error) {
 	layout := make([]treeschema.Model, 0, len(p.catalogue.All))
 	for _, t := range p.catalogue.All {
 		model := t.Layout()
 		for _, r := range p.lookups {
-			l, err := r.lookup()
+			l, err := r.lookup(p)
 			if err != nil {
 				return nil, err
 			}

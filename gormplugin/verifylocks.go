@@ -73,7 +73,7 @@ func (l lockPlace) String() string {
 }
 
 // recorded returns what the database has on the table of a place: that place, where it has nothing.
-func (p *Plugin) recorded(db *gorm.DB, place lockPlace) (lockPlace, error) {
+func (p *inUse) recorded(db *gorm.DB, place lockPlace) (lockPlace, error) {
 	if !db.Migrator().HasTable(&place) {
 		if place.Store == "" {
 			return place, nil
