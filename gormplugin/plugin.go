@@ -172,7 +172,11 @@ func pluginOf(db *gorm.DB) (*inUse, error) {
 	if !ok {
 		return nil, errors.New("gormplugin: the DB does not use the plugin")
 	}
-	return p.use.Load(), txn.RefuseSharding(db)
+	u := p.use.Load()
+	if u.db.Load() == nil {
+		return nil, errUnused // the DB was closed, and another is about to use the plugin
+	}
+	return u, txn.RefuseSharding(db)
 }
 
 // register adds the plugin's callbacks to GORM's chains: one at each end, and one that replaces

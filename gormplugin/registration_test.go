@@ -222,6 +222,9 @@ func TestUseOnce(t *testing.T) {
 	if err := openNowhere(t, "tidb").Use(plugin); err == nil {
 		t.Error("a plugin is in use by a database of an unknown kind")
 	}
+	if err := gormplugin.AutoMigrate(db); pathlock.FailureOf(err) != pathlock.FailureDatabase {
+		t.Errorf("the DB that was closed: %v", err)
+	}
 	again := openNowhere(t, "mysql")
 	testerr.Must(t, again.Use(plugin))
 	if _, err := gormplugin.Describe(again, &tagged{}); err != nil {
