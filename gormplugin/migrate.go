@@ -12,12 +12,16 @@ import (
 
 // AutoMigrate makes the tables of all registered models, and of others, by GORM's own AutoMigrate,
 // with binary collations for names and paths. Then it makes the unique indexes and the path indexes
-// that the plugin needs.
+// that the plugin needs. It does no harm if others contain registered models.
 //
 // To an existing table of a registered model it adds missing columns, indexes and constraints, and
-// changes nothing that is there. GORM alters the columns of other models as usual, except on
-// SQLite: there it would make the table anew, and delete the rows that refer to it by ON DELETE
-// CASCADE. For the same reason AutoMigrate adds no constraint to an existing table of SQLite.
+// changes nothing that is there. If the table has rows, and lacks a column of the tree, parent,
+// name, path or depth, AutoMigrate changes nothing at all, and the error matches [ErrUnsafeSchema]:
+// the rows would have no value there. pathlock adopt prints the statements that add and fill it.
+//
+// GORM alters the columns of other models as usual, except on SQLite: there it would make the table
+// anew, and delete the rows that refer to it by ON DELETE CASCADE. For the same reason AutoMigrate
+// adds no constraint to an existing table of SQLite.
 //
 // It ends with [Verify], and returns what that finds if it is unsafe, in the table, the server or
 // the session: that is yours to mend. Warnings go to GORM's logger. It may be called again at any
@@ -30,10 +34,9 @@ import (
 // one at a time. If the database gives the work up in favour of others who write, it is done again.
 //
 // Where siblings have the same name, the database refuses the unique index, and the error matches
-// [ErrNameTaken]: rename them, or run pathlock fsck --repair. If the parent column is new, fill it
-// first: with no parents, all rows are siblings. On PostgreSQL and SQLite AutoMigrate runs in one
-// transaction. MySQL and MariaDB commit each statement by itself: the next call completes what a
-// failure has left undone.
+// [ErrNameTaken]: rename them, or run pathlock fsck --repair. On PostgreSQL and SQLite AutoMigrate
+// runs in one transaction. MySQL and MariaDB commit each statement by itself: the next call
+// completes what a failure has left undone.
 //
 // On MySQL and MariaDB a text column without a size cannot be indexed as a whole. In a new table, a
 // name without a size gets 255 characters, a path 766, which is the most that an index holds beside
@@ -74,6 +77,13 @@ func isSchemaError(err error) bool {
 
 // migrate does the work of [AutoMigrate].
 func (p *inUse) migrate(db *gorm.DB, others []any) error {
+	findings, err := p.findings(db, treeschema.Unfilled)
+	if err == nil && len(findings) > 0 {
+		err = &SchemaError{Findings: findings}
+	}
+	if err != nil {
+		return err
+	}
 	models := make([]any, 0, len(p.specs)+len(others))
 	for _, spec := range p.specs {
 		models = append(models, spec.Model)
@@ -83,8 +93,7 @@ func (p *inUse) migrate(db *gorm.DB, others []any) error {
 			return fmt.Errorf("gormplugin: AutoMigrate: %w", p.unmade(err))
 		}
 	}
-	findings, err := p.findings(db, treeschema.Tables)
-	if err != nil {
+	if findings, err = p.findings(db, treeschema.Tables); err != nil {
 		return err
 	}
 	for _, f := range findings {

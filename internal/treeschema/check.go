@@ -13,6 +13,7 @@ package treeschema
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -50,6 +51,35 @@ func Tables(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) 
 	return findings, nil
 }
 
+// Unfilled finds the tables that have rows, and lack columns of the tree: these rows would have no
+// value in new ones, or a wrong one.
+func Unfilled(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) (findings []Finding, err error) {
+	for _, t := range tables {
+		there, err := read(ctx, conn, d, t.name())
+		if err != nil {
+			return nil, err
+		}
+		absent := slices.DeleteFunc(append(t.shaping(), stated(t.Depth)...), func(name string) bool { _, ok := there.columns[name]; return ok })
+		if !there.exists || there.Kind != "" || len(absent) == 0 {
+			continue
+		}
+		rows, err := conn.QueryContext(ctx, "SELECT 1 FROM "+d.Quote(t.name())+" LIMIT 1")
+		if err != nil {
+			return nil, err
+		}
+		if rows.Next() {
+			findings = append(findings, Finding{
+				Severity: Unsafe, Check: TableExists, Table: t.name(), Missing: "there is no column " + strings.Join(absent, ", "),
+				Why: "the table has rows, which would have no value there", Advice: "pathlock adopt prints the statements that add and fill it",
+			})
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return findings, nil
+}
+
 // checker checks one table.
 type checker struct {
 	*catalogue
@@ -81,7 +111,7 @@ func (c *checker) check() {
 
 // isThere checks that there is a table with the model's columns, and with transactions.
 func (c *checker) isThere() bool {
-	f := Finding{Severity: Unsafe, Check: TableExists, Why: "nothing can be written", Advice: "gormplugin.AutoMigrate creates what the model needs"}
+	f := Finding{Severity: Unsafe, Check: TableExists, Why: "nothing can be written", Advice: "gormplugin.AutoMigrate creates what the model needs; to add columns of the tree to a table with rows, see pathlock adopt"}
 	absent := slices.DeleteFunc(c.table.Columns(), func(name string) bool { _, ok := c.columns[name]; return ok })
 	switch {
 	case !c.exists:

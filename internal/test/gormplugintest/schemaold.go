@@ -1,6 +1,8 @@
 package gormplugintest
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -39,5 +41,25 @@ func checkOldModel(t *testing.T, d Database) {
 	w.must(w.db.AutoMigrate(&oldBranch{}))
 	if found := w.findings(); found != nil {
 		t.Errorf("after the old program has migrated: %v", found)
+	}
+}
+
+// checkUnfilled checks that [gormplugin.AutoMigrate] changes nothing where rows would lack a value
+// in a new column. Without rows, it adds the column. A registered model may be given again.
+func checkUnfilled(t *testing.T, d Database) {
+	w := newSchemaWorld(t, d, gormplugin.Model(&Branch{}))
+	w.must(w.db.AutoMigrate(&Branch{}))
+	w.exec("ALTER TABLE branches DROP COLUMN parent_id")
+	w.exec("INSERT INTO branches (id, tree_id, name, path) VALUES (1, 7, 'a', '/a')")
+	err := gormplugin.AutoMigrate(w.db, &Other{})
+	if !errors.Is(err, gormplugin.ErrUnsafeSchema) || !strings.Contains(err.Error(), "branches: there is no column parent_id") || w.db.Migrator().HasTable(&Other{}) {
+		t.Errorf("got %v, want that nothing is done", err)
+	}
+	w.exec("DELETE FROM branches")
+	if err := gormplugin.AutoMigrate(w.db, &Other{}, &Branch{}); !errors.Is(err, gormplugin.ErrUnsafeSchema) { // by collations
+		w.must(err)
+	}
+	if !w.db.Migrator().HasTable(&Other{}) || !w.db.Migrator().HasColumn(&Branch{}, "parent_id") {
+		t.Error("AutoMigrate has not done its work without rows")
 	}
 }
