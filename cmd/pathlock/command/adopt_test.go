@@ -199,6 +199,32 @@ func whole(t *testing.T, tr trial) {
 			}
 		}
 	}
+	tr.vacant(t, a)
+}
+
+// vacant adds the columns, as the start of a new program does: they are to be filled, and all else
+// is as it was.
+func (tr trial) vacant(t *testing.T, a answer) {
+	var want, got []string
+	for _, tree := range a.Trees {
+		for _, s := range tree.Statements {
+			if strings.Contains(s.SQL, "ADD COLUMN") && !strings.Contains(s.SQL, " VIRTUAL") {
+				tr.exec(t, s.SQL)
+			} else {
+				want = append(want, s.SQL)
+			}
+		}
+	}
+	again := tr.adopt(t)
+	tr.expect(t, again, true, "")
+	for _, tree := range again.Trees {
+		for _, s := range tree.Statements {
+			got = append(got, s.SQL)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("with vacant columns, the statements are %q, want %q", got, want)
+	}
 }
 
 func TestAdopt_programs(t *testing.T) {

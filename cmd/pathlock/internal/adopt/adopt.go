@@ -197,8 +197,8 @@ func (r *reader) describe(ctx context.Context, s shape) (Tree, error) {
 // check returns what fsck finds in a table, or why it was not asked.
 func (r *reader) check(ctx context.Context, s shape) (findings []string, err error) {
 	switch {
-	case len(s.added) > 0:
-		return []string{"not checked: the table lacks " + strings.Join(s.addedNames(), ", ") + ": run fsck after the statements"}, nil
+	case len(s.added)+len(s.filled) > 0:
+		return []string{"not checked: the rows have no " + strings.Join(append(s.addedNames(), s.filled...), ", ") + ": run fsck after the statements"}, nil
 	case s.of.more:
 		return []string{fmt.Sprintf("not checked: the table has more than %d rows: run fsck", MostRows)}, nil
 	}

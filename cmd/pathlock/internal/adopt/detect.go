@@ -25,8 +25,13 @@ func (t *table) shapes() (found []shape, unsupported []Unsupported) {
 		found = append(found, merged(named)...)
 	}
 	hinted := slices.ContainsFunc(found, func(s shape) bool { return parentHint.MatchString(s.Parent) })
-	if (len(found) == 0 || t.rows < 3 && !hinted) && len(unsupported) == 0 {
-		if found = append(found, t.parentless(links)...); len(found) == 0 {
+	flat := !slices.ContainsFunc(found, func(s shape) bool { return !t.isVacant(s.Parent) })
+	if (flat || t.rows < 3 && !hinted) && len(unsupported) == 0 {
+		found = append(found, t.parentless(links)...)
+		if flat {
+			found = best(found)
+		}
+		if len(found) == 0 {
 			found = t.pathless(links)
 		}
 	}
@@ -212,7 +217,7 @@ func (t *table) pathless(links []shape) (found []shape) {
 			s.guess()
 		}
 		if s.Path == "" && s.IDPath == "" {
-			s.IDPath = s.add(s.free("id_path"), textType(t.dialect, pathLength), nil)
+			s.IDPath = s.add("id_path", nil, textType(t.dialect, pathLength), nil)
 		}
 		s.agree, s.hints = s.judge().agree, s.hint()
 		found = append(found, s)

@@ -77,16 +77,22 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	rows := func(path, where string) string {
 		return fmt.Sprintf("(SELECT %s AS own, %s%s AS path FROM %s%s%s)", q(s.Key), tree, fmt.Sprintf(spelt.joined, path), table, where, spelt.end)
 	}
-	missing := map[dialect.ColumnKind]string{
-		dialect.Number: "-1", dialect.UUID: "'ffffffff-ffff-ffff-ffff-ffffffffffff'", dialect.Bytes: fmt.Sprintf(spelt.bytes, "ff"),
-	}[s.of.kind(s.Key)]
-	if missing == "" {
-		missing = "'-1'"
+	none, missing := "''", "'-1'"
+	switch s.of.kind(s.Key) {
+	case dialect.Number:
+		none, missing = "0", "-1"
+	case dialect.UUID:
+		none, missing = "'00000000-0000-0000-0000-000000000000'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
+	case dialect.Bytes:
+		none, missing = fmt.Sprintf(spelt.bytes, "00"), fmt.Sprintf(spelt.bytes, "ff")
+	}
+	if s.of.columns[s.Parent].Nullable {
+		none = "NULL"
 	}
 	update := strings.NewReplacer("@table", table+" AS c", "@belongs", "c."+q(s.Key)+" = j.own", "@where", "1 = 1",
 		"@others", fmt.Sprintf("(SELECT b.own, CASE WHEN COUNT(a.own) = 1 THEN %s END AS up FROM %s AS b LEFT JOIN %s AS a ON a.path = b.path%s AND a.own <> b.own GROUP BY b.own) AS j",
 			fmt.Sprintf(spelt.least, "a.own"), rows(above, ""), rows(own, where), same),
-		"@set", fmt.Sprintf("SET %s = COALESCE(j.up, CASE WHEN %s = %s%s THEN NULL ELSE %s END)", q(s.Parent), above, root, top, missing))
+		"@set", fmt.Sprintf("SET %s = COALESCE(j.up, CASE WHEN %s = %s%s THEN %s ELSE %s END)", q(s.Parent), above, root, top, none, missing))
 	return append(statements, Statement{
 		SQL: update.Replace(d.AssignBelow),
 		Why: fmt.Sprintf("the parent is the only row with the path above; %d rows have none, or several, and get the parent %s, which fsck finds", s.judge().orphans, missing),

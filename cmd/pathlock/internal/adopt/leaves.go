@@ -95,8 +95,8 @@ func (s *shape) takeNames(p pointer, column string) [][2]string {
 					continue
 				}
 				if nameHint.MatchString(label) && len(s.Leaves) == 0 {
-					s.added, s.IDPath, s.IDPathForm, s.Name = nil, "", "", label
-					s.Path = s.add(s.free("path"), textType(s.of.dialect, pathLength), nil)
+					s.added, s.filled, s.IDPath, s.IDPathForm, s.Name = nil, nil, "", "", label
+					s.Path = s.add("path", nil, textType(s.of.dialect, pathLength), nil)
 					s.setForm(f)
 					s.addLeaf(p, column, true, f)
 				}

@@ -3,29 +3,53 @@ package adopt
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
-// add adds a column with its values, and returns its name.
-func (s *shape) add(name string, column treeschema.Column, cells []cell) string {
+// add adds a column with its values, and returns its name. A column that is vacant is filled
+// instead, if it has the wanted name or one like that.
+func (s *shape) add(want string, like *regexp.Regexp, column treeschema.Column, cells []cell) string {
 	with := *s.of
 	with.columns, with.cells = maps.Clone(s.of.columns), maps.Clone(s.of.cells)
-	column.Name = name
 	if cells == nil {
 		cells = make([]cell, s.of.rows)
 	}
-	with.columns[name], with.cells[name] = column, cells
-	s.of, s.added = &with, append(slices.Clone(s.added), column)
-	return name
+	i := slices.IndexFunc(s.of.order, func(name string) bool {
+		return (name == want || like != nil && like.MatchString(name)) && s.of.isVacant(name) && s.of.kind(name) == dialect.KindOf(column.Type)
+	})
+	if i >= 0 {
+		column.Name, s.filled = s.of.order[i], append(slices.Clone(s.filled), s.of.order[i])
+	} else {
+		column.Name = s.free(want)
+		with.columns[column.Name], s.added = column, append(slices.Clone(s.added), column)
+	}
+	with.cells[column.Name], s.of = cells, &with
+	return column.Name
 }
 
-// isAdded reports whether the table lacks a column.
-func (s *shape) isAdded(name string) bool { return slices.Contains(s.addedNames(), name) }
+// isVacant reports whether a column has no value in any row, as after a program that needs it has
+// added it.
+func (t *table) isVacant(name string) bool {
+	none := shape{Table: treetable.Table{Parent: name}, of: t}
+	for i := range t.cells[name] {
+		if !none.isTop(i) {
+			return false
+		}
+	}
+	return len(t.cells[name]) > 0 && t.columns[name].Expression == ""
+}
+
+// isAdded reports whether the table lacks a column, or its values.
+func (s *shape) isAdded(name string) bool {
+	return slices.Contains(s.addedNames(), name) || slices.Contains(s.filled, name)
+}
 
 func (s *shape) addedNames() (names []string) {
 	for _, a := range s.added {

@@ -14,7 +14,7 @@ import (
 // parentless returns the shapes of a table that knows parents by the paths alone, with the columns
 // that have to be added.
 func (t *table) parentless(links []shape) (found []shape) {
-	if len(t.unique) == 0 || t.cells[t.unique[0]] == nil || slices.ContainsFunc(links, func(s shape) bool { return parentHint.MatchString(s.Parent) }) {
+	if len(t.unique) == 0 || t.cells[t.unique[0]] == nil || slices.ContainsFunc(links, func(s shape) bool { return parentHint.MatchString(s.Parent) && !t.isVacant(s.Parent) }) {
 		return nil
 	}
 	one := shape{Table: treetable.Table{Table: t.name, Key: t.unique[0]}, of: t}
@@ -69,7 +69,7 @@ func (s shape) inPair(first, second string) shape {
 		length += cmp.Or(s.of.columns[name].Length, pairLength)
 	}
 	s.pair = []string{first, second}
-	s.Tree = s.add(s.free(first+"_"+second), textType(s.of.dialect, length), cells)
+	s.Tree = s.add(first+"_"+second, nil, textType(s.of.dialect, length), cells)
 	return s
 }
 
@@ -225,7 +225,7 @@ func (s shape) labelled(names []cell, live int) (found []shape) {
 		found = append(found, s)
 	}
 	if s.of.label == "" && (label == "" || live < 3) {
-		s.Name = s.add(s.free("segment"), textType(s.of.dialect, nameLength), names)
+		s.Name = s.add("segment", nil, textType(s.of.dialect, nameLength), names)
 		found = append(found, s)
 	}
 	return found
@@ -235,7 +235,7 @@ func (s shape) labelled(names []cell, live int) (found []shape) {
 func (s *shape) parents(cells []cell) {
 	key := s.of.columns[s.Key]
 	key.Nullable, key.Required, key.Key, key.Plain, key.Expression, key.Rest = true, false, 0, true, "", ""
-	s.Parent = s.add(s.free("parent_id"), key, cells)
+	s.Parent = s.add("parent_id", parentHint, key, cells)
 	v := s.judge()
 	if s.agree, s.hints = v.agree, s.hint(); s.Tree != "" && s.pair == nil {
 		s.hints++

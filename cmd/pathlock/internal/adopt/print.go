@@ -157,7 +157,9 @@ func (s *shape) lines() (lines []string) {
 		if column == "" {
 			return
 		}
-		if s.isAdded(column) {
+		if slices.Contains(s.filled, column) {
+			more += " (to be filled)"
+		} else if s.isAdded(column) {
 			more += " (new)"
 		}
 		lines = append(lines, fmt.Sprintf("%-12s %s%s", what, column, more))

@@ -84,7 +84,7 @@ func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
 	t.cells, t.rows, t.more = make(map[string][]cell), 0, false
 	var selected []string
 	for _, name := range append([]string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath, s.Depth, s.Deleted}, s.pair...) {
-		if name != "" && !s.isAdded(name) {
+		if name != "" && !slices.Contains(s.addedNames(), name) {
 			selected = append(selected, name)
 		}
 	}

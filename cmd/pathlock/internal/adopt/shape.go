@@ -18,6 +18,8 @@ type shape struct {
 	of *table
 	// added are the columns that the table lacks, whose values in of are computed.
 	added []treeschema.Column
+	// filled are those that it has, and whose values are computed, too.
+	filled []string
 	// pair are the columns that an added one for the trees' ids is made of.
 	pair []string
 	// short are the columns without a length that get one, for an index.
