@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+	"gorm.io/gorm/schema"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
@@ -17,8 +18,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
-// tagged matches a field of a model with a tag, but for its type.
-var tagged = regexp.MustCompile("(?m)^\\s*(\\w+) .*`.*(pathlock:\"[^\"]*\")`$")
+// tagged matches a tag with its field, but for the type, or with the column of the field.
+var tagged = regexp.MustCompile("(?m)^\\s*(?:add to the field of column )?(\\w+)[ :].*(pathlock:\"[^\"]*\")`?$")
 
 // pathlock adopt, of a table that the old program has filled, prints the tags and options of the
 // adopted program, and the flags of its table. With its statements, the adopted program starts.
@@ -73,10 +74,10 @@ func TestAdopt_printsWhatTheProgramsHave(t *testing.T) {
 	}
 }
 
-// fields returns the names of fields with their tags of pathlock, in order.
+// fields returns the columns of fields with their tags of pathlock, in order.
 func fields(source string) (found []string) {
 	for _, m := range tagged.FindAllStringSubmatch(source, -1) {
-		found = append(found, m[1]+" "+m[2])
+		found = append(found, schema.NamingStrategy{}.ColumnName("", m[1])+" "+m[2])
 	}
 	slices.Sort(found)
 	return found

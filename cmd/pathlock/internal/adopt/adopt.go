@@ -37,7 +37,7 @@ type Tree struct {
 	Rows     int        `json:"rows"`
 	Agree    int        `json:"agree"`
 	Disagree []Disagree `json:"disagree"`
-	// Tags are fields of the model, and Options those of gormplugin.New.
+	// Tags are new fields of the model, and what fields lack. Options are those of gormplugin.New.
 	Tags       []string    `json:"tags"`
 	Leaves     []Leaf      `json:"leaves,omitempty"`
 	Options    []string    `json:"options"`

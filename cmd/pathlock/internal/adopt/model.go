@@ -3,6 +3,7 @@ package adopt
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -124,7 +125,7 @@ func goName(column string) string {
 // snake matches names of columns that GORM makes of the names of fields.
 var snake = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
-// tags are the fields of the model that pathlock has to know, with their tags.
+// tags are the tags of the fields that pathlock has to know.
 func (s *shape) tags() (fields []string) {
 	with := func(role, option, value string) string {
 		if value == "" {
@@ -166,41 +167,33 @@ func (s *shape) markTag() string {
 	return "deleted"
 }
 
-// field is a field of the model.
+// field is what a tag is for: a new field of the model, or what to add to the one that the program
+// has. A size stands there only if the column gets another one.
 func (s *shape) field(column, tag string) string {
-	c, typ := s.column(column), "string"
+	c, typ, there := s.column(column), "string", !slices.Contains(s.addedNames(), column)
 	switch s.of.kind(column) {
 	case dialect.Number:
 		typ = "int64"
-	case dialect.Bool, dialect.Bits:
-		typ = "bool"
 	case dialect.Bytes:
 		typ = "[]byte"
 	}
-	if column == s.Parent && bool(c.Nullable) && !s.hasZero() && typ != "[]byte" {
+	if column == s.Parent && typ != "[]byte" {
 		typ = "*" + typ
 	}
 	var settings []string
-	if !snake.MatchString(column) {
+	if !there && !snake.MatchString(column) {
 		settings = append(settings, "column:"+column)
 	}
-	if c.Length > 0 && s.of.kind(column) == dialect.Text {
+	if s.of.kind(column) == dialect.Text && c.Length > 0 && (!there || c.Length != s.of.columns[column].Length) {
 		settings = append(settings, fmt.Sprintf("size:%d", c.Length))
 	}
 	if len(settings) > 0 {
 		tag = fmt.Sprintf("gorm:%q ", strings.Join(settings, ";")) + tag
 	}
-	return fmt.Sprintf("%s %s `%s`", goName(column), typ, tag)
-}
-
-// hasZero reports whether rows at the top have a value in the parent column.
-func (s *shape) hasZero() bool {
-	for i, c := range s.of.cells[s.Parent] {
-		if c.Valid && s.isTop(i) {
-			return true
-		}
+	if there {
+		return fmt.Sprintf("add to the field of column %s: %s", column, tag)
 	}
-	return false
+	return fmt.Sprintf("%s %s `%s`", goName(column), typ, tag)
 }
 
 // options are those of gormplugin.New.
