@@ -30,11 +30,12 @@ type catalogue struct {
 	kinds  map[string]dialect.ColumnKind
 	padded map[string]bool
 	limits map[string]limit
-	// required are the columns that no other value is known for and an INSERT has to give, with the
-	// zero values of their types. orphans is the parent of the rows at the top of a table that has
-	// none: NULL, or what stands for it in a column that is NOT NULL.
-	required []assignment
-	orphans  Key
+	// others are the columns that the table does not describe, with the values that an INSERT gives
+	// them, nil for none: the zero values of their types, or "{unique}". orphans is the parent of
+	// the rows at the top of a table that has none: NULL, or what stands for it in a column that is
+	// NOT NULL.
+	others  map[string]any
+	orphans Key
 	// when is Table.DeletedWhen as SQL, and top is Table.ParentTop.
 	when, top string
 }
@@ -149,7 +150,7 @@ func (c *catalogue) treeArg(tree Key) any {
 // values than the table has is refused: a repair would take hidden parents for missing ones, and
 // move sound rows.
 func (c *catalogue) inspect(ctx context.Context) error {
-	c.kinds, c.padded, c.limits = make(map[string]dialect.ColumnKind), make(map[string]bool), make(map[string]limit)
+	c.kinds, c.padded, c.limits, c.others = make(map[string]dialect.ColumnKind), make(map[string]bool), make(map[string]limit), make(map[string]any)
 	if err := c.db.PingContext(ctx); err != nil {
 		return fmt.Errorf("fsck: connect to the database: %w", err)
 	}
@@ -179,11 +180,19 @@ func (c *catalogue) inspect(ctx context.Context) error {
 	}
 	for _, column := range there.Columns {
 		_, known := c.kinds[column.Name]
-		switch {
-		case column.Name == c.table.Parent && !bool(column.Nullable):
+		if column.Name == c.table.Parent && !bool(column.Nullable) {
 			c.orphans, _ = c.readKey(column.Name, zero(column.Type))
-		case (!known || column.Name == c.table.Version) && bool(column.Required):
-			c.required = append(c.required, assignment{column: column.Name, new: zero(column.Type)})
+		}
+		if known && column.Name != c.table.Version || column.Expression != "" {
+			continue
+		}
+		kind := dialect.KindOf(column.Type)
+		c.kinds[column.Name], c.limits[column.Name], c.others[column.Name] = kind, limit{column.Length, column.Bytes}, nil
+		switch text := kind == dialect.Text || kind == dialect.UUID; {
+		case text && !bool(column.Nullable) && slices.Contains(there.Unique, column.Name):
+			c.others[column.Name] = uniqueValue
+		case bool(column.Required):
+			c.others[column.Name] = zero(column.Type)
 		}
 	}
 	if top := c.table.ParentTop; top != "" {

@@ -99,7 +99,7 @@
 //   - a primary key of one column: whole numbers below 2^63, texts, UUIDs or bytes;
 //   - a tree in every live row, neither NULL nor empty;
 //   - for lost+found, columns that [Table] does not describe and that are NULL, or take their default
-//     or the zero value of their type.
+//     or the zero value of their type, or what [RepairOptions.LostFound] has for them.
 package fsck
 
 // The files, from the bottom up:

@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // lostAndFound is the name of the row at the top of a tree below which orphans and broken cycles
@@ -102,8 +104,51 @@ func derivedKey(table string, tree, like Key, most limit) Key {
 	return TextKey(fit(fmt.Sprintf("%x", sum[:16]), most))
 }
 
+// checkLostFound refuses values for columns that are not there, or that follow from the tree.
+func (c *catalogue) checkLostFound(given map[string]string) error {
+	for column, value := range given {
+		if _, known := c.others[column]; !known || column == c.table.Version {
+			return fmt.Errorf("%w %q: a lost+found can have no value of its own in %q: there is no such column, or the repair gives it another value", ErrTable, c.table.Table, column)
+		}
+		if kind := c.kinds[column]; value == uniqueValue && kind != dialect.Text && kind != dialect.UUID {
+			return fmt.Errorf("%w %q: %q holds no text, and so no %s", ErrTable, c.table.Table, column, uniqueValue)
+		}
+	}
+	return nil
+}
+
+// other returns the value of a new row in a column that the table does not describe.
+func (w *writer) other(ctx context.Context, r *row, column string, value any) (any, error) {
+	switch value {
+	case uniqueValue:
+		like := Key{}
+		if w.kinds[column] == dialect.UUID {
+			like = TextKey(treetable.NilUUID)
+		}
+		return derivedKey(w.table.Table+"\x00"+column, r.tree, like, w.limits[column]).text(), nil
+	case rowValue:
+	default:
+		return value, nil
+	}
+	as := w.columnsAs("c")
+	query, args := fmt.Sprintf("SELECT c.%s FROM %s AS c WHERE %s", w.dialect.Quote(column), w.dialect.Quote(w.table.Table), as.live), []any{}
+	if w.table.Tree != "" {
+		query, args = query+" AND "+as.tree+" = ?", append(args, r.tree.arg())
+	}
+	ask := w.db.QueryRowContext
+	if w.tx != nil {
+		ask = w.tx.QueryRowContext
+	}
+	if err := ask(ctx, w.dialect.Bind(query+" ORDER BY "+as.key+" LIMIT 1"), args...).Scan(&value); err != nil {
+		return nil, fmt.Errorf("fsck: read %s of %s: %w", column, w.table.Table, err)
+	}
+	if text, ok := value.([]byte); ok && w.kinds[column] != dialect.Bytes {
+		value = string(text)
+	}
+	return value, nil
+}
+
 // create inserts a lost+found at the top of its tree, with a key of the same kind as the key like.
-// All columns that [Table] does not describe get their defaults, or the zero values of their types.
 func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 	if home.impossible != nil {
 		return skipError{home.impossible}
@@ -118,6 +163,13 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 			if want, _ := f.want(w.catalogue, r); f.column != w.table.IDPath {
 				set = append(set, assignment{column: f.column, new: want})
 			}
+		}
+		for _, column := range slices.Sorted(maps.Keys(w.opts.LostFound)) {
+			value, err := w.other(ctx, r, column, w.opts.LostFound[column])
+			if err != nil {
+				return err
+			}
+			set = append(set, assignment{column: column, new: value})
 		}
 		if w.tx != nil {
 			if err := w.insert(ctx, r, set, like); err != nil {
@@ -151,7 +203,16 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 // insert inserts a row and sets its key. Rows below a missing one must not become children of the
 // new row, whose key may be that of the missing one again.
 func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key) error {
-	set = slices.Concat(set, w.required)
+	set = slices.Clone(set)
+	for column, value := range w.others {
+		if _, given := w.opts.LostFound[column]; !given && value != nil {
+			value, err := w.other(ctx, r, column, value)
+			if err != nil {
+				return err
+			}
+			set = append(set, assignment{column: column, new: value})
+		}
+	}
 	if w.table.Tree != "" {
 		set = append(set, assignment{column: w.table.Tree, new: r.tree.value()})
 	}

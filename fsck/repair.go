@@ -42,6 +42,9 @@ func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary Repai
 		Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}, skippedTrees: make(map[Key]bool), skippedRows: make(map[rowID]bool),
 		creations: make(map[*row]*creation),
 	}
+	if err := c.checkLostFound(opts.LostFound); err != nil {
+		return summary, err
+	}
 	f, err := c.read(ctx, opts.Tree, true)
 	if err != nil {
 		return summary, err

@@ -28,6 +28,11 @@ type RepairOptions struct {
 	// creates a lost+found changes one row more, and at most two more for each path that a unique
 	// index refuses.
 	BatchRows int
+	// LostFound has the values of a lost+found in columns that [Table] does not describe: "2";
+	// "{unique}" for a text that no other row has; "{row}" for the value of the row of the tree
+	// with the smallest key. Another column gets its default, or else the zero value of its type,
+	// and a text in a unique index of its own "{unique}".
+	LostFound map[string]string
 	// Log, if set, gets each change as a line of JSON before the commit, and one more line after
 	// it. A regular [os.File] is synced each time.
 	Log io.Writer
@@ -43,6 +48,9 @@ type RepairOptions struct {
 	// Skipped, if set, gets the rows and trees that the repair skipped, and why.
 	Skipped func(Skip) error
 }
+
+// Values of [RepairOptions.LostFound] that differ from tree to tree.
+const uniqueValue, rowValue = "{unique}", "{row}"
 
 // Defaults of [RepairOptions].
 const (

@@ -168,7 +168,7 @@ func (c *tableCase) Write(line []byte) (int, error) {
 // nobody interferes.
 func (c *tableCase) mend(t *testing.T, words []string) (outcome []string) {
 	t.Helper()
-	opts, within := fsck.RepairOptions{AllowMoves: slices.Contains(words, "moves")}, time.Hour
+	opts, within := fsck.RepairOptions{AllowMoves: slices.Contains(words, "moves"), LostFound: map[string]string{}}, time.Hour
 	for _, word := range words {
 		name, value, _ := strings.Cut(word, "=")
 		n, _ := strconv.Atoi(value)
@@ -182,10 +182,17 @@ func (c *tableCase) mend(t *testing.T, words []string) (outcome []string) {
 			opts.Wait = d
 		case "within":
 			within = d
+		case "lost-found":
+			column, is, _ := strings.Cut(value, "=")
+			opts.LostFound[column] = is
 		}
 	}
 	before, quiet := c.rows(t), c.when == "" && !c.unique
-	planned, _ := c.repair(t, opts)
+	planned, _, err := c.tryRepair(t.Context(), t, opts)
+	if errors.Is(err, fsck.ErrTable) {
+		return []string{"ErrTable: " + err.Error()}
+	}
+	testerr.Must(t, err)
 	var skipped []string
 	opts.Apply, opts.Log = true, c
 	opts.Skipped = func(s fsck.Skip) error {
