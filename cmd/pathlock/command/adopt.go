@@ -15,8 +15,9 @@ import (
 type adoptCommand struct {
 	DB      string        `help:"Database to read: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. Set the environment variable: other users can see the command line." required:"" env:"PATHLOCK_DB" placeholder:"URL"`
 	Table   string        `help:"Table to look at: suites or schema.suites (default: all tables)." placeholder:"NAME"`
-	Tree    string        `name:"tree-column" help:"Column of the trees' ids, with --table (default: what the rows say)." placeholder:"COLUMN"`
+	Tree    string        `name:"tree-column" help:"Column of the trees' ids, or two that together say the tree, such as uid,sid, with --table (default: what the rows say)." placeholder:"COLUMN"`
 	Name    string        `help:"Column of the names of siblings, with --table (default: what the rows say)." placeholder:"COLUMN"`
+	Alias   string        `help:"Column by which URLs name rows, if not by the key, with --table." placeholder:"COLUMN"`
 	Timeout time.Duration `help:"How long it may take (default: 5m)." default:"5m" placeholder:"DURATION"`
 	JSON    bool          `help:"Write one JSON object."`
 }
@@ -53,8 +54,8 @@ Exit codes:
 func (c *adoptCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
 	outer := ctx
 	defer func() { err = codeOf(outer, err, code) }()
-	if c.Table == "" && c.Tree+c.Name != "" {
-		return fmt.Errorf("%w: --tree-column and --name need --table", errUsage)
+	if c.Table == "" && c.Tree+c.Name+c.Alias != "" {
+		return fmt.Errorf("%w: --tree-column, --name and --alias need --table", errUsage)
 	}
 	db, dialect, err := connectDB(ctx, c.DB)
 	if err != nil {
@@ -63,7 +64,7 @@ func (c *adoptCommand) Run(ctx context.Context, streams streams, code *int) (err
 	defer func() { err = errors.Join(err, db.Close()) }()
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("not done within %v: give --table, or a longer --timeout", c.Timeout))
 	defer cancel()
-	opts := adopt.Options{Table: c.Table, Tree: c.Tree, Name: c.Name, Progress: progressOn(streams.errs)}
+	opts := adopt.Options{Table: c.Table, Tree: c.Tree, Name: c.Name, Alias: c.Alias, Progress: progressOn(streams.errs)}
 	report, err := adopt.Run(ctx, db, dialect, opts)
 	if ctx.Err() != nil && outer.Err() == nil {
 		return errors.Join(context.Cause(ctx), err)

@@ -31,6 +31,8 @@ type fsckCommand struct {
 	Repair bool `help:"Show what a repair would change. With --apply, repair." group:"Repair:"`
 	Apply  bool `help:"Write the changes of --repair to the database. Needs --locks." group:"Repair:"`
 
+	LostFound map[string]string `help:"Value of a lost+found that a repair creates, in another column: 2; {unique} for a text that no other row has; {row} for that of the tree's first row. You can give the flag several times (default: the column's default, or its zero value)." name:"lost-found" mapsep:"none" placeholder:"COLUMN=VALUE" group:"Repair:"`
+
 	Moves bool `help:"Repair although most rows would move." name:"allow-moves" group:"Repair:"`
 
 	Locks         string        `help:"Lock store of the programs that write the table: ${stores}. Give off if no program writes the table." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Repair:"`
@@ -178,7 +180,7 @@ func (c *fsckCommand) elsewhere(ctx context.Context, locker *pathlock.Locker, db
 
 func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report *report, elsewhere func(*pathlock.Locker) error) (code int, err error) {
 	opts := fsck.RepairOptions{
-		Tree: c.tree(), Apply: c.Apply, AllowMoves: c.Moves, Wait: c.Wait, Moves: report.moves,
+		Tree: c.tree(), Apply: c.Apply, AllowMoves: c.Moves, LostFound: c.LostFound, Wait: c.Wait, Moves: report.moves,
 		Report: report.problem, Changed: report.change, Left: report.left, Skipped: report.skipped,
 	}
 	if c.Apply {

@@ -85,6 +85,7 @@ func (c *fsckCommand) validate() error {
 	}{
 		{c.Apply && !c.Repair, "--apply without --repair"},
 		{c.Apply && c.Locks == "", "--apply needs --locks with the lock store that the table's writers use, or --locks off if nobody writes"},
+		{len(c.LostFound) > 0 && !c.Repair, "--lost-found without --repair"},
 		{c.Wait <= 0, "--wait must be positive"},
 		{c.Log != "" && !c.Apply, "--log without --apply: a dry run changes nothing"},
 		{c.Tree != nil && *c.Tree == "", "--tree is empty; without it, all trees are checked"},

@@ -90,8 +90,10 @@ type Options struct {
 	// Table restricts the search to one table. "" means all of the database.
 	Table string
 	// Tree and Name are columns of the table that have the trees' ids and the rows' names. "" means
-	// that the rows say it.
+	// that the rows say it. Two columns that together say the tree have a comma between them.
 	Tree, Name string
+	// Alias is a column of the table by which programs look rows up, "" for none.
+	Alias string
 	// Progress is called with what is being read, and with 0 rows at the end. It may be nil.
 	Progress func(table string, rows int)
 }
@@ -141,12 +143,13 @@ func (r *reader) shapes(ctx context.Context, opts Options, report *Report) (shap
 		if opts.Table != "" && t.name != opts.Table {
 			continue
 		}
-		for _, column := range []string{opts.Tree, opts.Name} {
+		first, second, _ := strings.Cut(opts.Tree, ",")
+		for _, column := range []string{first, second, opts.Name, opts.Alias} {
 			if _, ok := t.cells[column]; column != "" && !ok {
 				return nil, fmt.Errorf("%s has no column %q that can be read", t.name, column)
 			}
 		}
-		t.tree, t.label = opts.Tree, opts.Name
+		t.tree, t.second, t.label, t.alias = first, second, opts.Name, opts.Alias
 		found, unsupported := t.shapes()
 		report.Unsupported = append(report.Unsupported, unsupported...)
 		for i := range found {

@@ -207,5 +207,48 @@ func (s *shape) options() (options []string) {
 	for _, l := range s.Leaves {
 		options = append(options, "gormplugin.Leaf(&"+typeName(l.Table)+"{}, "+model+")")
 	}
+	if s.of.alias != "" {
+		options = append(options, fmt.Sprintf("plugin.ResolverBy(%s, %q), for the middleware", model, s.of.alias))
+	}
 	return options
+}
+
+// lostFound are the flags for what a lost+found needs in other columns: a text of its own, what the
+// tree's rows have, or what all rows have that have others below them.
+func (s *shape) lostFound() (flags string) {
+	rowOf, folders := s.rowOf(), make(map[int]bool)
+	for i, c := range s.of.cells[s.Parent] {
+		if up, ok := rowOf[c.String]; ok && !s.isTop(i) && s.isLive(i) {
+			folders[up] = true
+		}
+	}
+	for _, name := range s.of.order {
+		c, values := s.of.columns[name], make(map[string]bool)
+		if s.hasRole(name) || s.of.cells[name] == nil || c.Expression != "" || s.isAdded(name) {
+			continue
+		}
+		value := ""
+		for i := range folders {
+			value = s.of.cells[name][i].String
+			values[value] = true
+		}
+		kind, isUnique := s.of.kind(name), name == s.of.alias || slices.Contains(s.of.unique, name)
+		switch {
+		case isUnique && (kind == dialect.Text || kind == dialect.UUID):
+			value = "{unique}"
+		case !bool(c.Required):
+			continue
+		case slices.Contains(s.pair, name):
+			value = "{row}"
+		case len(values) == 1:
+		case s.isKept(name):
+			value = "{row}"
+		default:
+			continue
+		}
+		if !slices.Contains([]string{"", "0", "false"}, value) {
+			flags += " --lost-found " + quoted(name+"="+value, true)
+		}
+	}
+	return flags
 }

@@ -29,6 +29,13 @@ func (s *shape) notes() (notes []string) {
 	if !s.guessed {
 		notes = append(notes, s.others()...)
 	}
+	if s.Tree != "" && s.pair == nil && s.of.tree == "" && len(s.of.unique) > 0 {
+		for _, second := range s.of.trees(pairHint) {
+			if !s.hasRole(second) && s.isKept(second) {
+				notes = append(notes, fmt.Sprintf("the trees of %s and %s together fit, too: if your code means these, give --tree-column %s,%s to this command", s.Tree, second, s.Tree, second))
+			}
+		}
+	}
 	if s.of.more {
 		notes = append(notes, fmt.Sprintf("a sample: the %d rows with the smallest keys", s.of.rows))
 	}
@@ -65,14 +72,18 @@ var keyHint = regexp.MustCompile(`(?i)(^|_)(alias|slug|u?uid|guid|handle|permali
 func (s *shape) others() (notes []string) {
 	var apart []string
 	for _, column := range s.of.order {
-		if kind := s.of.kind(column); kind != dialect.Text && kind != dialect.UUID || s.of.cells[column] == nil || slices.Contains([]string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath}, column) {
+		if kind := s.of.kind(column); kind != dialect.Text && kind != dialect.UUID || s.of.cells[column] == nil || s.hasRole(column) {
 			continue
 		}
 		if differ, rows := s.distinct(s.Tree, s.Parent, column); nearlyAll(differ, rows) && (nameHint.MatchString(column) || strings.HasSuffix(strings.ToLower(column), "code")) && s.Name == "" {
 			apart = append(apart, fmt.Sprintf("%s is different in %d of %d", column, differ, rows))
 		}
-		if differ, rows := s.distinct(column); nearlyAll(differ, rows) && keyHint.MatchString(column) && !slices.Contains(s.of.unique, column) {
-			notes = append(notes, fmt.Sprintf("if URLs name rows by %s: ResolverBy needs a unique index; %d rows have no value of their own", column, rows-differ))
+		switch differ, rows := s.distinct(column); {
+		case slices.Contains(s.of.unique, column):
+		case column == s.of.alias && differ < rows:
+			notes = append(notes, fmt.Sprintf("%d rows have no value of their own in %s: give them one before its unique index", rows-differ, column))
+		case s.of.alias == "" && keyHint.MatchString(column) && nearlyAll(differ, rows):
+			notes = append(notes, fmt.Sprintf("if URLs name rows by %[1]s: ResolverBy needs a unique index; %[2]d rows have no value of their own: give --alias %[1]s to this command", column, rows-differ))
 		}
 	}
 	if apart != nil {

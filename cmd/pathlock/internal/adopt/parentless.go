@@ -19,6 +19,9 @@ func (t *table) parentless(links []shape) (found []shape) {
 	}
 	one := shape{Table: treetable.Table{Table: t.name, Key: t.unique[0]}, of: t}
 	one.Deleted, one.DeletedWhen = t.mark()
+	if t.second != "" {
+		return best(one.inPair(t.tree, t.second).byPaths())
+	}
 	if t.tree == "" {
 		found = one.byPaths()
 	}

@@ -58,8 +58,12 @@ func (t Tree) rollout() (steps []string) {
 	if t.shape.isAdded(t.shape.Parent) || t.shape.pair != nil {
 		say("Run the UPDATE statements again: old code has written rows without the new columns.")
 	}
-	say("See what a repair would change: %s --repair", fsck)
-	say("Repair, as nobody writes now: %s --repair --apply --locks off --log changes.jsonl", fsck)
+	repair := fsck + " --repair"
+	if t.shape.Name != "" {
+		repair += t.shape.lostFound()
+	}
+	say("See what a repair would change: %s", repair)
+	say("Repair, as nobody writes now: %s --apply --locks off --log changes.jsonl", repair)
 	if late != "" {
 		say("Run the statements with UNIQUE.")
 	}

@@ -39,8 +39,9 @@ type table struct {
 	rows     int
 	// rowOf has a row for each value, of the columns that were asked for.
 	rowOf map[string]map[string]int
-	// tree and label are the columns of the trees' ids and of the names that somebody has stated.
-	tree, label string
+	// tree, with second if two say it, label and alias are the columns of the trees' ids, of the
+	// names, and of what URLs name rows by, that somebody has stated.
+	tree, second, label, alias string
 	// more is set if the table has more rows than were read.
 	more bool
 }

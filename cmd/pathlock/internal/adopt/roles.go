@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Names that hint at deletion marks and at the columns of trees' ids.
@@ -48,15 +49,17 @@ func (t *table) mark() (column, when string) {
 func (s *shape) settle() {
 	s.findDepth()
 	if s.Tree = cmp.Or(s.Tree, s.of.tree); s.Tree != "" {
+		if s.of.second != "" && s.pair == nil {
+			*s = s.inPair(s.of.tree, s.of.second)
+		}
 		return
 	}
 	s.SingleTree = treeName(s.Table.Table)
-	roles := []string{s.Key, s.Parent, s.Name, s.Path, s.IDPath, s.Depth, s.Deleted}
 	rowOf := s.rowOf()
 	most := 0
 	for _, name := range s.of.order {
 		kind := s.of.kind(name)
-		if slices.Contains(roles, name) || s.of.rows > 0 && s.of.cells[name] == nil || !alike(kind, kind) {
+		if s.hasRole(name) || s.of.rows > 0 && s.of.cells[name] == nil || !alike(kind, kind) {
 			continue
 		}
 		rank := s.treeRank(name, rowOf)
@@ -68,7 +71,7 @@ func (s *shape) settle() {
 		return
 	}
 	for _, second := range s.of.trees(pairHint) {
-		if pair := s.inPair(s.Tree, second); second != s.Tree && !slices.Contains(roles, second) && pair.treeRank(pair.Tree, rowOf) >= apartRank {
+		if pair := s.inPair(s.Tree, second); !s.hasRole(second) && pair.treeRank(pair.Tree, rowOf) >= apartRank {
 			*s = pair
 			return
 		}
@@ -158,6 +161,27 @@ func (s *shape) treeRank(name string, rowOf map[string]int) int {
 		rank += apartRank
 	}
 	return rank
+}
+
+// hasRole reports whether a column is one of the shape's.
+func (s *shape) hasRole(name string) bool {
+	return slices.ContainsFunc(treetable.Roles, func(r treetable.Role) bool { return *r.Column(&s.Table) == name })
+}
+
+// isKept reports whether each live row has in a column what the row above has.
+func (s *shape) isKept(name string) bool {
+	rowOf, links := s.rowOf(), 0
+	for i, c := range s.of.cells[name] {
+		up, ok := rowOf[s.of.cells[s.Parent][i].String]
+		switch {
+		case !ok, s.isTop(i), !s.isLive(i):
+		case s.of.cells[name][up] != c:
+			return false
+		default:
+			links++
+		}
+	}
+	return links > 0
 }
 
 // apart reports whether nearly all rows of a tree have a path of their own, if a column has the

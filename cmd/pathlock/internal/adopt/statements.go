@@ -48,6 +48,9 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 		}
 		model := doctor.ModelOf(part.Table, part.columns())
 		model.Planned, model.TextKeys = planned, part.textKeys()
+		if i == 0 && of.alias != "" {
+			model.Lookups = [][]string{{of.alias}}
+		}
 		for i := range model.Marks {
 			part.zeroMark(&model.Marks[i])
 		}
