@@ -238,6 +238,21 @@ func TestAdopt_programs(t *testing.T) {
 	})
 }
 
+// Keys without a sign, as GORM makes them of uint, have no -1 for the parent of an orphan.
+func TestAdopt_unsignedKeys(t *testing.T) {
+	t.Parallel()
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		tr := trial{url: "mysql://" + server.Scratch(t)}
+		tr.db = must(must(sqlopen.Parse(tr.url)).Open())
+		t.Cleanup(func() { _ = tr.db.Close() })
+		tr.exec(t, "CREATE TABLE folders (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, name VARCHAR(50), parent VARCHAR(99))")
+		tr.exec(t, "INSERT INTO folders VALUES (1, 'a', ''), (2, 'b', 'a/'), (3, 'c', 'a/b/'), (4, 'd', 'a/b/'), (5, 'e', 'lost/')")
+		for _, s := range tr.adopt(t).Trees[0].Statements {
+			tr.exec(t, s.SQL)
+		}
+	})
+}
+
 // A shape is seen although two rows have no path, or a rename has missed three of ten.
 func TestAdopt_brokenTables(t *testing.T) {
 	t.Parallel()

@@ -34,6 +34,9 @@ var spellings = map[*dialect.Dialect]spelling{
 	dialect.SQLite:     {length: "LENGTH(%s)", butLast: "SUBSTR(%[1]s, 1, LENGTH(%[1]s) - 1)", dir: "RTRIM(%[1]s, REPLACE(%[1]s, '%[2]s', ''))", joined: "CAST(%s AS TEXT)", end: " LIMIT -1", least: "MIN(%s)", bytes: "X'%s'"},
 }
 
+// highest are the highest numbers of MySQL's unsigned types, up to the highest key that fsck knows.
+var highest = map[string]string{"tinyint": "255", "smallint": "65535", "mediumint": "16777215", "int": "4294967295", "bigint": "9223372036854775807"}
+
 // fills are the statements that fill the added columns from the path: one for each, so that it can
 // run again beside unique indexes.
 func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
@@ -81,6 +84,10 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	switch s.of.kind(s.Key) {
 	case dialect.Number:
 		none, missing = "0", "-1"
+		if typ, unsigned := strings.CutSuffix(s.of.columns[s.Parent].Type, " unsigned"); unsigned {
+			typ, _, _ = strings.Cut(typ, "(")
+			missing = highest[typ]
+		}
 	case dialect.UUID:
 		none, missing = "'00000000-0000-0000-0000-000000000000'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
 	case dialect.Bytes:

@@ -236,7 +236,7 @@ func (s *shape) lostFound() (flags string) {
 		switch {
 		case isUnique && (kind == dialect.Text || kind == dialect.UUID):
 			value = "{unique}"
-		case !bool(c.Required):
+		case !bool(c.Required), kind == dialect.Time:
 			continue
 		case slices.Contains(s.pair, name):
 			value = "{row}"
