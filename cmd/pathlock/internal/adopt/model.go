@@ -223,11 +223,10 @@ func (s *shape) lostFound() (flags string) {
 		}
 	}
 	for _, name := range s.of.order {
-		c, values := s.of.columns[name], make(map[string]bool)
-		if s.hasRole(name) || s.of.cells[name] == nil || c.Expression != "" || s.isAdded(name) {
+		c, values, value := s.of.columns[name], make(map[string]bool), ""
+		if s.hasRole(name) || s.of.cells[name] == nil || c.Expression != "" {
 			continue
 		}
-		value := ""
 		for i := range folders {
 			value = s.of.cells[name][i].String
 			values[value] = true
@@ -236,19 +235,14 @@ func (s *shape) lostFound() (flags string) {
 		switch {
 		case isUnique && (kind == dialect.Text || kind == dialect.UUID):
 			value = "{unique}"
-		case !bool(c.Required), kind == dialect.Time:
-			continue
-		case slices.Contains(s.pair, name):
-			value = "{row}"
-		case len(values) == 1:
+		case !bool(c.Required), kind == dialect.Time, len(values) == 1 && slices.Contains([]string{"", "0", "false"}, value):
+			continue // fsck has a value
 		case s.isKept(name):
 			value = "{row}"
-		default:
+		case len(values) != 1:
 			continue
 		}
-		if !slices.Contains([]string{"", "0", "false"}, value) {
-			flags += " --lost-found " + quoted(name+"="+value, true)
-		}
+		flags += " --lost-found " + quoted(name+"="+value, true)
 	}
 	return flags
 }

@@ -123,23 +123,17 @@ const apartRank = 5
 
 // treeRank says how well a column fits for the trees' ids; 0 if it does not.
 func (s *shape) treeRank(name string, rowOf map[string]int) int {
-	values, kept, links := make(map[string]bool), 0, 0
-	for i := range s.of.rows {
+	values := make(map[string]bool)
+	for i, c := range s.of.cells[name] {
 		if !s.isLive(i) {
 			continue
 		}
-		c := s.of.cells[name][i]
 		if !c.Valid || c.String == "" {
 			return 0
 		}
 		values[c.String] = true
-		if up, ok := rowOf[s.of.cells[s.Parent][i].String]; ok && !s.isTop(i) {
-			links++
-			if s.of.cells[name][up] == c {
-				kept++
-			}
-		}
 	}
+	kept, links := s.kept(name, rowOf)
 	stem := strings.TrimSuffix(strings.ToLower(name), "_id")
 	isDetail := stem != strings.ToLower(name) && strings.Contains(strings.ToLower(s.Table.Table), stem+"_")
 	strong, weak := treeHint.MatchString(name) || isDetail, ownHint.MatchString(name)
@@ -168,20 +162,23 @@ func (s *shape) hasRole(name string) bool {
 	return slices.ContainsFunc(treetable.Roles, func(r treetable.Role) bool { return *r.Column(&s.Table) == name })
 }
 
-// isKept reports whether each live row has in a column what the row above has.
-func (s *shape) isKept(name string) bool {
-	rowOf, links := s.rowOf(), 0
+// kept counts the live rows with one above them, and those that have what that has in a column.
+func (s *shape) kept(name string, rowOf map[string]int) (kept, links int) {
 	for i, c := range s.of.cells[name] {
-		up, ok := rowOf[s.of.cells[s.Parent][i].String]
-		switch {
-		case !ok, s.isTop(i), !s.isLive(i):
-		case s.of.cells[name][up] != c:
-			return false
-		default:
+		if up, ok := rowOf[s.of.cells[s.Parent][i].String]; ok && s.isLive(i) && !s.isTop(i) {
 			links++
+			if s.of.cells[name][up] == c {
+				kept++
+			}
 		}
 	}
-	return links > 0
+	return kept, links
+}
+
+// isKept reports whether each live row has in a column what the row above has.
+func (s *shape) isKept(name string) bool {
+	kept, links := s.kept(name, s.rowOf())
+	return kept == links && links > 0
 }
 
 // apart reports whether nearly all rows of a tree have a path of their own, if a column has the
