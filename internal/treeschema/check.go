@@ -63,21 +63,28 @@ func Unfilled(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model
 		if !there.exists || there.Kind != "" || len(absent) == 0 {
 			continue
 		}
-		rows, err := conn.QueryContext(ctx, "SELECT 1 FROM "+d.Quote(t.name())+" LIMIT 1")
+		has, err := hasRows(ctx, conn, d, t.name())
 		if err != nil {
 			return nil, err
 		}
-		if rows.Next() {
+		if has {
 			findings = append(findings, Finding{
 				Severity: Unsafe, Check: TableExists, Table: t.name(), Missing: "there is no column " + strings.Join(absent, ", "),
 				Why: "the table has rows, which would have no value there", Advice: "pathlock adopt prints the statements that add and fill it",
 			})
 		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			return nil, err
-		}
 	}
 	return findings, nil
+}
+
+// hasRows reports whether a table has any.
+func hasRows(ctx context.Context, conn Conn, d *dialect.Dialect, table string) (has bool, err error) {
+	rows, err := conn.QueryContext(ctx, "SELECT 1 FROM "+d.Quote(table)+" LIMIT 1")
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	return rows.Next(), rows.Err()
 }
 
 // checker checks one table.
