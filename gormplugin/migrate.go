@@ -17,7 +17,8 @@ import (
 // To an existing table of a registered model it adds missing columns, indexes and constraints, and
 // changes nothing that is there. If the table has rows, and lacks a column of the tree, parent,
 // name, path or depth, AutoMigrate changes nothing at all, and the error matches [ErrUnsafeSchema]:
-// the rows would have no value there. pathlock adopt prints the statements that add and fill it.
+// the rows would have no value there. It says what to do: pathlock adopt prints statements that add
+// and fill a parent, for example.
 //
 // GORM alters the columns of other models as usual, except on SQLite: there it would make the table
 // anew, and delete the rows that refer to it by ON DELETE CASCADE. For the same reason AutoMigrate

@@ -67,10 +67,14 @@ func Unfilled(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model
 		if err != nil {
 			return nil, err
 		}
+		advice := "add it by ALTER TABLE, and have pathlock fsck --repair fill it before the program starts"
+		if slices.ContainsFunc(absent, func(name string) bool { return slices.Contains(stated(t.Tree, t.Parent, t.Name), name) }) {
+			advice = "pathlock adopt prints the statements that add and fill it"
+		}
 		if has {
 			findings = append(findings, Finding{
 				Severity: Unsafe, Check: TableExists, Table: t.name(), Missing: "there is no column " + strings.Join(absent, ", "),
-				Why: "the table has rows, which would have no value there", Advice: "pathlock adopt prints the statements that add and fill it",
+				Why: "the table has rows, which would have no value there", Advice: advice,
 			})
 		}
 	}
@@ -118,7 +122,7 @@ func (c *checker) check() {
 
 // isThere checks that there is a table with the model's columns, and with transactions.
 func (c *checker) isThere() bool {
-	f := Finding{Severity: Unsafe, Check: TableExists, Why: "nothing can be written", Advice: "gormplugin.AutoMigrate creates what the model needs; to add columns of the tree to a table with rows, see pathlock adopt"}
+	f := Finding{Severity: Unsafe, Check: TableExists, Why: "nothing can be written", Advice: "gormplugin.AutoMigrate creates what the model needs; but it adds no column of the tree to a table with rows"}
 	absent := slices.DeleteFunc(c.table.Columns(), func(name string) bool { _, ok := c.columns[name]; return ok })
 	switch {
 	case !c.exists:
