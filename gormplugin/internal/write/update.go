@@ -135,6 +135,9 @@ func (k *updating) Write(w *writing) error {
 	if err != nil {
 		return err
 	}
+	if found.staysPut() && a.Parents == nil {
+		return k.updateInPlace(w, a, found) // The plain read was older than the rows.
+	}
 	return k.updateMoved(w, a, found)
 }
 

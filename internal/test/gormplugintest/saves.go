@@ -2,6 +2,7 @@ package gormplugintest
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -106,6 +107,25 @@ func checkSaves(t *testing.T, d Database) {
 		b.ID, b.Name, b.Above.Name = 1<<40, "new", "x"
 		w.must(full(w).Save(b).Error)
 		w.cards("/x", "/x/b", "/x/c", "/x/new")
+	})
+	run("a row that has got its name since the request has read it", func(w *world) {
+		for i, save := range []func(db *gorm.DB, b *card) error{
+			func(db *gorm.DB, b *card) error { return db.Save(b).Error },
+			func(db *gorm.DB, b *card) error {
+				return db.Transaction(func(tx *gorm.DB) error { return tx.Save(b).Error })
+			},
+		} {
+			b, resolver := w.card("/a/b"), w.plugin.Resolver(&card{}).(preparer)
+			ctx := resolver.Prepare(w.Context())
+			_, err := resolver.Resolve(ctx, fmt.Sprint(b.ID))
+			w.must(err)
+			b.Name, b.Above = fmt.Sprint("x", i), nil
+			w.must(gormplugin.Rename(w.db, &card{}, b.ID, b.Name))
+			w.must(save(w.db.WithContext(ctx), b))
+			if b.Path != "/a/"+b.Name {
+				t.Errorf("the struct of %s has the path %q", b.Name, b.Path)
+			}
+		}
 	})
 	run("a child with a name that is taken", func(w *world) {
 		a := w.card("/a")
