@@ -79,9 +79,9 @@ func SingleTree(id string) ModelOption {
 //
 // The separator may stand at either end of the text or not, as in [Plugin.ResolverBy], unless the
 // form has a text before the first name. If no live row has the path, the error matches
-// [pathlock.ErrNotFound]. A Create may state both the parent and a path of names that follows from
-// it; the error of another one matches [pathlock.ErrPathChanged]. Save and upserts state what was
-// read of a row: there the parent decides.
+// [pathlock.ErrNotFound]. Where a statement states the parent as well, the parent decides. But if
+// the column holds the parent's path, and a Create states another one, the error matches
+// [pathlock.ErrPathChanged].
 //
 // A depth is a whole number: how many names the path has. The tag may say which depth a row at the
 // top has, if that is not 1; a root row has one less. Writes set the depth as they set paths. An

@@ -95,10 +95,10 @@ func (s *Shape) Place(row *Arrival, rows []*Arrival, parents map[any]*Node) erro
 	if row.At, err = s.checkedLocation(row.Node, above == nil); err != nil {
 		return err
 	}
-	if err := s.checkDepth(row.At.Path); err != nil || above == nil || s.ByIDs || row.AsRead {
+	if err := s.checkDepth(row.At.Path); err != nil || above == nil || s.ByIDs || !s.PathForm.OfParent || row.AsRead {
 		return err
 	}
-	// A path of ids says no place, and may lack the key that the database is to make.
+	// A path of the row's own may be that of the row from which it was copied.
 	if err := s.checkStated(row.ID, row.Stated, "", row.Node); err != nil {
 		return fmt.Errorf("%w: %w", err, shown.Inside("a new row states that path, and the parent "+s.Above.RowName(above.ID)+": state one of them"))
 	}

@@ -67,7 +67,7 @@ type statement struct {
 	claims map[int][]string
 	// byPath is set where rows go by the text of a path.
 	byPath bool
-	// contradicts is set where a new row states a path that does not follow from its parent.
+	// contradicts is set where a new row states another parent by its path than by its key.
 	contradicts bool
 	// parts is set where GORM makes several statements of it.
 	parts bool

@@ -74,7 +74,7 @@ func (m *machine) stated(g forest, id int, row map[string]any, s *statement) {
 	row[m.table.path] = g.form.of(g.path(id))
 	if rapid.Bool().Draw(m.T, "wrongly") {
 		row[m.table.path] = g.form.of("/else/where/" + g.form.last("x"))
-		s.contradicts = true
+		s.contradicts = g.form.ofParent
 	}
 }
 

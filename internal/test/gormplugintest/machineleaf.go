@@ -64,8 +64,9 @@ func (m *machine) leaf() statement {
 			m.leafByPath(g, id, 0, made.Column, &s)
 		case parent != 0 && m.leafPaths.Path != "" && !strings.Contains(name, m.leafForm.separator) && m.rarely(4, "stated"):
 			if made.Column, _ = m.leafColumns(g, g.leaves[id], 0); m.rarely(3, "outdated") {
-				made.Column += m.leafForm.separator + "x"
-				s.reasons = append(s.reasons, pathlock.ErrPathChanged)
+				if made.Column += m.leafForm.separator + "x"; m.leafForm.ofParent {
+					s.reasons = append(s.reasons, pathlock.ErrPathChanged)
+				}
 			}
 		}
 		return m.placedLeaf(g, id, s)

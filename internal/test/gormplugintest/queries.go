@@ -223,7 +223,6 @@ func checkDetails(w *world) {
 		"no place for the row":                  gormplugin.Move(w.db, &Suite{}, b.ID, gormplugin.Below(other.ID)),
 		"a root row is the only row at the top": w.db.Create(&Suite{PlanID: w.root.PlanID, Name: "n"}).Error,
 		"path changed":                          &gormplugin.PathChangedError{Table: "suites", ID: b.ID, Planned: "/a/b", Actual: "/c"},
-		"path changed ":                         w.db.Create(&Suite{ParentID: &a.ID, Name: "n", Path: "/x/n"}).Error,
 		"locked by others: IX /a in the tree":   locked,
 	} {
 		p := middleware.ProblemOf(err)
