@@ -51,6 +51,8 @@ type Dialect struct {
 	// NamesIndexes is set where a statement about a large part of a table ignores an index, and
 	// locks the whole table, unless it names the index.
 	NamesIndexes bool
+	// PreparesVariables is set where the driver prepares each statement with variables for one use.
+	PreparesVariables bool
 	// MisjudgesLists is set where a planner that has no statistics, or plans a statement once for
 	// all values, reads a whole table for a list of values, and compares each row with each value.
 	MisjudgesLists bool

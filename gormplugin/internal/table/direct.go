@@ -5,6 +5,9 @@ import (
 	"context"
 	"database/sql"
 	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -48,8 +51,9 @@ func (d *Direct) Add(sql string, vars ...any) *Direct {
 func (d *Direct) Query(take func(*sql.Rows) error) error {
 	var rows *sql.Rows
 	err := d.run(func(ctx context.Context) (_ int64, err error) {
+		query, vars := d.inlined()
 		//nolint:rowserrcheck,sqlclosecheck // Both are done below, on all paths.
-		rows, err = d.ConnPool.QueryContext(ctx, d.SQL.String(), d.Vars...)
+		rows, err = d.ConnPool.QueryContext(ctx, query, vars...)
 		return -1, err
 	})
 	if err != nil {
@@ -67,13 +71,35 @@ func (d *Direct) Query(take func(*sql.Rows) error) error {
 // Exec runs a statement that writes, and returns how many rows it has changed.
 func (d *Direct) Exec() (affected int64, err error) {
 	err = d.run(func(ctx context.Context) (int64, error) {
-		result, err := d.ConnPool.ExecContext(ctx, d.SQL.String(), d.Vars...)
+		query, vars := d.inlined()
+		result, err := d.ConnPool.ExecContext(ctx, query, vars...)
 		if err == nil {
 			affected, err = result.RowsAffected()
 		}
 		return affected, err
 	})
 	return affected, err
+}
+
+// inlined returns the statement and its variables. Where variables cost a round trip more, to
+// prepare the statement, it writes them into the SQL if all are whole numbers, as most keys are.
+func (d *Direct) inlined() (query string, vars []any) {
+	query = d.SQL.String()
+	parts, text := strings.Split(query, "?"), new(strings.Builder)
+	isOther := func(v any) bool { _, ok := v.(int64); return !ok }
+	if !d.table.Dialect.PreparesVariables || d.DB.PrepareStmt || len(parts) != len(d.Vars)+1 || slices.ContainsFunc(d.Vars, isOther) {
+		return query, d.Vars
+	}
+	for i, v := range d.Vars {
+		number := strconv.FormatInt(v.(int64), 10)
+		if number[0] == '-' {
+			number = "(" + number + ")" // Two signs would begin a comment.
+		}
+		text.WriteString(parts[i])
+		text.WriteString(number)
+	}
+	text.WriteString(parts[len(d.Vars)])
+	return text.String(), nil
 }
 
 // One reads the only row of a statement into places.
