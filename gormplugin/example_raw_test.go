@@ -97,7 +97,7 @@ func ExamplePathChangedError() {
 // after its tree by itself, and a row is written below a path that nothing leads to.
 func ExampleWithoutAssertion() {
 	locker := pathlock.New(memstore.New())
-	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.WithoutAssertion(), gormplugin.WithoutTripwire())
+	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.WithoutAssertion(), gormplugin.AllowAllRawWrites())
 	db, drop := openPlanWith(plugin, "/api/login")
 	defer drop()
 

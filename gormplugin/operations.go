@@ -230,6 +230,6 @@ func AllowRawWrites(db *gorm.DB) *gorm.DB {
 	return write.Allow(db)
 }
 
-// WithoutTripwire lets raw SQL write to guarded tables everywhere, as [AllowRawWrites] does for one
-// call.
-func WithoutTripwire() Option { return func(p *Plugin) { p.settings.Tripwire = false } }
+// AllowAllRawWrites lets raw SQL write to guarded tables everywhere, as [AllowRawWrites] does for
+// one call.
+func AllowAllRawWrites() Option { return func(p *Plugin) { p.settings.Tripwire = false } }

@@ -68,7 +68,7 @@ func (k *Keys) Handle(c *gin.Context) {
 	}
 	key, err := parseKey(values)
 	if err != nil {
-		k.fail(c, middleware.NewProblem(http.StatusBadRequest, slugMalformed, middleware.Detail(err)))
+		k.fail(c, middleware.NewProblem(http.StatusBadRequest, slugMalformed, middleware.ClientDetail(err)))
 		return
 	}
 	fingerprint, err := k.fingerprint(c)
@@ -113,7 +113,7 @@ func (k *Keys) refuse(c *gin.Context, err error) {
 	ctx := c.Request.Context()
 	switch {
 	case errors.Is(err, ErrInUse):
-		k.fail(c, middleware.Later(http.StatusConflict, slugInUse, "a request with this "+Header+" is still running"))
+		k.fail(c, middleware.NewRetryableProblem(http.StatusConflict, slugInUse, "a request with this "+Header+" is still running"))
 	case errors.Is(err, ErrReused):
 		k.fail(c, middleware.NewProblem(http.StatusUnprocessableEntity, slugReused, "this "+Header+" was used for another request: its method, URL or body differ"))
 	case errors.Is(err, errNoMore):
@@ -124,7 +124,7 @@ func (k *Keys) refuse(c *gin.Context, err error) {
 		k.config.Log.ErrorContext(ctx, "idempotency: claiming a key failed", "route", c.FullPath(), "error", err)
 		switch k.failureOf(err) {
 		case pathlock.FailureDatabase, pathlock.FailureLocked:
-			k.fail(c, middleware.Later(http.StatusServiceUnavailable, string(pathlock.FailureDatabase), "the database cannot serve the request"))
+			k.fail(c, middleware.NewRetryableProblem(http.StatusServiceUnavailable, string(pathlock.FailureDatabase), "the database cannot serve the request"))
 		default:
 			k.fail(c, internal())
 		}

@@ -27,7 +27,7 @@ func TestKey_isReadWithAndWithoutQuotes(t *testing.T) {
 		if !errors.Is(err, errKey) {
 			t.Fatalf("%q: got %q, %v", header, got, err)
 		}
-		if said := middleware.Detail(err); !strings.HasPrefix(said, "malformed key: ") {
+		if said := middleware.ClientDetail(err); !strings.HasPrefix(said, "malformed key: ") {
 			t.Errorf("%q: clients read %q", header, said)
 		}
 	}

@@ -156,6 +156,6 @@ func (r *request) note(tx *gorm.DB, sql string, values ...any) error {
 	case done.Error != nil:
 		return fmt.Errorf("idempotency: noting that the request takes place: %w", done.Error)
 	default:
-		return fmt.Errorf("%w: %w", ErrTakenOver, middleware.Later(http.StatusConflict, slugInUse, "the request took too long, and a repetition has taken its place"))
+		return fmt.Errorf("%w: %w", ErrTakenOver, middleware.NewRetryableProblem(http.StatusConflict, slugInUse, "the request took too long, and a repetition has taken its place"))
 	}
 }

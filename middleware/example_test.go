@@ -205,7 +205,7 @@ func ExampleLocks_Fail() {
 		}
 	})
 	r.PUT("/suites/:id", func(c *gin.Context) {
-		locks.Fail(c, middleware.Later(http.StatusServiceUnavailable, "read-only", "the plan is being moved"))
+		locks.Fail(c, middleware.NewRetryableProblem(http.StatusServiceUnavailable, "read-only", "the plan is being moved"))
 	})
 
 	fmt.Println(request(r, "GET", "/suites/19", "").Body)

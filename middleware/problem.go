@@ -75,8 +75,9 @@ func (p *Problem) Slug() string { return strings.TrimPrefix(p.Type, ProblemType)
 // Error implements error.
 func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Type, p.Detail) }
 
-// Later is [NewProblem] for a problem that may pass: it asks the client to retry (Retry-After).
-func Later(status int, slug, detail string) *Problem {
+// NewRetryableProblem is [NewProblem] for a problem that may pass: it asks the client to retry
+// (Retry-After).
+func NewRetryableProblem(status int, slug, detail string) *Problem {
 	p := NewProblem(status, slug, detail)
 	p.RetryAfter = defaultRetryAfter
 	return p
@@ -121,7 +122,7 @@ func ProblemOf(err error) *Problem {
 	case errors.Is(err, pathlock.ErrLost):
 		return lost()
 	default:
-		return problemOfFailure(pathlock.FailureOf(err), Detail(err))
+		return problemOfFailure(pathlock.FailureOf(err), ClientDetail(err))
 	}
 }
 
@@ -162,11 +163,11 @@ func problemOfFailure(failure pathlock.Failure, said string) *Problem {
 	case pathlock.FailureDuplicate:
 		return NewProblem(http.StatusConflict, slug, "another row already has a value that must be unique")
 	case pathlock.FailureLocked:
-		return Later(http.StatusLocked, slug, "the write collided with other transactions repeatedly")
+		return NewRetryableProblem(http.StatusLocked, slug, "the write collided with other transactions repeatedly")
 	case pathlock.FailureLockStore:
-		return Later(http.StatusServiceUnavailable, slug, "the lock store does not answer")
+		return NewRetryableProblem(http.StatusServiceUnavailable, slug, "the lock store does not answer")
 	case pathlock.FailureDatabase:
-		return Later(http.StatusServiceUnavailable, slug, "the database cannot serve the request")
+		return NewRetryableProblem(http.StatusServiceUnavailable, slug, "the database cannot serve the request")
 	case pathlock.FailureOutcomeUnknown:
 		return NewProblem(http.StatusServiceUnavailable, slug, "the change may or may not have been made: check before you send it again")
 	default:
@@ -176,7 +177,7 @@ func problemOfFailure(failure pathlock.Failure, said string) *Problem {
 
 // lost is the problem of a request whose lock was lost while it was served.
 func lost() *Problem {
-	return Later(http.StatusServiceUnavailable, string(pathlock.FailureLockStore), "the lock was lost while the request was running")
+	return NewRetryableProblem(http.StatusServiceUnavailable, string(pathlock.FailureLockStore), "the lock was lost while the request was running")
 }
 
 // holdEnded is the problem of a request whose hold has ended.
@@ -186,8 +187,8 @@ func holdEnded() *Problem {
 
 // locked is the problem of a request that others kept from its locks.
 func locked(err error, tree pathlock.Tree, path pathlock.Path, mode pathlock.Mode, gate bool, blocker pathlock.Blocker) *Problem {
-	detail := strings.NewReplacer(" in "+tree.String()+": ", " in the tree: ", "gate of "+tree.String()+": ", "gate of the tree: ").Replace(Detail(err))
-	p := Later(http.StatusLocked, string(pathlock.FailureLocked), detail)
+	detail := strings.NewReplacer(" in "+tree.String()+": ", " in the tree: ", "gate of "+tree.String()+": ", "gate of the tree: ").Replace(ClientDetail(err))
+	p := NewRetryableProblem(http.StatusLocked, string(pathlock.FailureLocked), detail)
 	p.Path, p.Mode = path.String(), mode.String()
 	if gate {
 		p.Path, p.Mode = pathlock.Root().String(), pathlock.ModeX.String()
@@ -205,5 +206,5 @@ func clientGone() *Problem {
 
 // timeout is the problem of a request that ran out of its time.
 func timeout() *Problem {
-	return Later(http.StatusServiceUnavailable, "timeout", "the request took too long")
+	return NewRetryableProblem(http.StatusServiceUnavailable, "timeout", "the request took too long")
 }

@@ -30,7 +30,7 @@ func ExampleNew() {
 
 	store, err := sqlstore.New(db, sqlstore.SQLite,
 		sqlstore.WithPrefix("testplan_locks_"),
-		sqlstore.WithTables()) // the program may create tables
+		sqlstore.WithAutoCreate()) // the program may create tables
 	if err != nil {
 		fmt.Println(err)
 		return

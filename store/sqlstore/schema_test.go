@@ -62,7 +62,7 @@ func TestTablesThatAreMissing(t *testing.T) {
 			}
 		}
 		faulty("there is no table pathlock_trees")
-		makes, err := sqlopen.Open(d.url, sqlstore.WithTables())
+		makes, err := sqlopen.Open(d.url, sqlstore.WithAutoCreate())
 		testerr.Must(t, err)
 		defer func() { _ = makes.Close(t.Context()) }()
 		held := testlock.Ask(testlock.Tree(t), x("/a"))

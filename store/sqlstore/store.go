@@ -195,10 +195,10 @@ func WithListener(connect func(context.Context) (*pgx.Conn, error)) Option {
 	return func(c *config) { c.listener = connect }
 }
 
-// WithTables makes the first operation check the table ([Store.Check]), and every operation create
-// a missing one ([Store.Create]), within its time-out. Only the latter needs the right to create
-// tables.
-func WithTables() Option { return func(c *config) { c.makesTables = true } }
+// WithAutoCreate makes the first operation check the table ([Store.Check]), and every operation
+// create a missing one ([Store.Create]), within its time-out. Only the latter needs the right to
+// create tables.
+func WithAutoCreate() Option { return func(c *config) { c.makesTables = true } }
 
 // WithOwnPool has the store's Close close the pool too.
 func WithOwnPool() Option { return func(c *config) { c.ownPool = true } }

@@ -47,8 +47,8 @@ func (unfit) Failure() pathlock.Failure { return pathlock.FailureInvalid }
 // Unwrap returns the error.
 func (e unfit) Unwrap() error { return e.error }
 
-// Retry wraps a database error as one that asks for the transaction to be run again.
-func Retry(err error) error { return fmt.Errorf("%w: %w", ErrRetry, err) }
+// Retryable wraps a database error as one that asks for the transaction to be run again.
+func Retryable(err error) error { return fmt.Errorf("%w: %w", ErrRetry, err) }
 
 // PathChangedError is the error of that name in package gormplugin.
 type PathChangedError struct {

@@ -159,11 +159,11 @@ func (s *Shape) aboveNew(row *Arrival, rows []*Arrival, parents map[any]*Node, d
 }
 
 // LandingsOf returns where new rows come to the top of their trees.
-func (s *Shape) LandingsOf(rows []*Arrival) Landings {
+func (s *Shape) LandingsOf(rows []*Arrival) TopArrivals {
 	if s.IsLeaf() || !slices.ContainsFunc(rows, func(row *Arrival) bool { return row.Parent == nil }) {
 		return nil
 	}
-	l := make(Landings)
+	l := make(TopArrivals)
 	for _, row := range rows {
 		l.Add(row.Node, row.At.Tree)
 	}

@@ -187,8 +187,8 @@ func (s *Shape) checkedLocation(n *Node, atTop bool) (pathlock.Location, error) 
 	return pathlock.Location{Tree: tree, Path: path}, s.checkLengths(n)
 }
 
-// Landing is what a statement puts at the top of a tree.
-type Landing struct {
+// TopArrival is what a statement puts at the top of a tree.
+type TopArrival struct {
 	Tree any
 	// Domain is the tree's lock domain.
 	Domain pathlock.Tree
@@ -199,14 +199,14 @@ type Landing struct {
 	Rows, AtTop int
 }
 
-// Landings are what a statement puts at the top of trees, by tree.
-type Landings map[any]*Landing
+// TopArrivals are what a statement puts at the top of trees, by tree.
+type TopArrivals map[any]*TopArrival
 
 // Add notes a row that comes into a tree, or to the top of it.
-func (l Landings) Add(n *Node, domain pathlock.Tree) {
+func (l TopArrivals) Add(n *Node, domain pathlock.Tree) {
 	at := l[n.Tree]
 	if at == nil {
-		at = &Landing{Tree: n.Tree, Domain: domain}
+		at = &TopArrival{Tree: n.Tree, Domain: domain}
 		l[n.Tree] = at
 	}
 	at.Rows++
@@ -218,8 +218,8 @@ func (l Landings) Add(n *Node, domain pathlock.Tree) {
 
 // AtTops returns the landings that put a row at the top, in an order that is the same for
 // everybody.
-func (l Landings) AtTops() []*Landing {
-	all := slices.DeleteFunc(slices.Collect(maps.Values(l)), func(at *Landing) bool { return at.AtTop == 0 })
-	slices.SortFunc(all, func(a, b *Landing) int { return cmp.Compare(a.Domain.ID(), b.Domain.ID()) })
+func (l TopArrivals) AtTops() []*TopArrival {
+	all := slices.DeleteFunc(slices.Collect(maps.Values(l)), func(at *TopArrival) bool { return at.AtTop == 0 })
+	slices.SortFunc(all, func(a, b *TopArrival) int { return cmp.Compare(a.Domain.ID(), b.Domain.ID()) })
 	return all
 }

@@ -111,8 +111,8 @@ func (s *Shape) Reach(c Change, parent *Node) (Change, error) {
 type Relocation struct {
 	Basis
 	Moves []Move
-	// Landings are the rows that come to the top of their trees.
-	Landings Landings
+	// TopArrivals are the rows that come to the top of their trees.
+	TopArrivals TopArrivals
 }
 
 // Move is a row that gets another path, and its subtree with it.
@@ -171,7 +171,7 @@ func (c *Change) Affected(hit Hits) map[any]*Node {
 // Update works out what a change does to the rows that it hits. parents has the rows above
 // these, before the change and after it, by id.
 func (s *Shape) Update(c *Change, hit Hits, parents map[any]*Node) (*Relocation, error) {
-	x := &Relocation{Basis: newBasis(s, hit, parents), Landings: make(Landings)}
+	x := &Relocation{Basis: newBasis(s, hit, parents), TopArrivals: make(TopArrivals)}
 	u := &updating{Relocation: x, change: c, affected: c.Affected(hit), at: make(map[Spot]*Node), taken: make(map[pathlock.Location]bool)}
 	for _, n := range hit.Live {
 		u.at[Spot{n.Tree, n.Path}] = n
@@ -333,7 +333,7 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 	u.taken[to] = true
 	u.Claims.Add(to)
 	if !s.IsLeaf() && (restored || after.Parent == nil && n.Parent != nil) {
-		u.Landings.Add(after, to.Tree)
+		u.TopArrivals.Add(after, to.Tree)
 	}
 	m := Move{Node: n, To: to, Path: after.Path, IDs: after.IDs, Restored: restored}
 	if !restored {

@@ -52,10 +52,10 @@ func (t *Table) keyType() string {
 	return ""
 }
 
-// Aside is a condition beside one that has to find the rows, by their keys or by ranges of an
+// AlsoWhere is a condition beside one that has to find the rows, by their keys or by ranges of an
 // index. A planner that has no statistics would prefer an index for the condition, such as one over
 // marks of deletion, unless the statement names the right index.
-func (t *Table) Aside(condition clause.Expression) clause.Expression {
+func (t *Table) AlsoWhere(condition clause.Expression) clause.Expression {
 	if t.Dialect.NamesIndexes || len(t.Deletion) == 0 {
 		return condition
 	}

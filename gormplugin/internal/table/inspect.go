@@ -83,7 +83,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		if f := parsed.LookUpField(named); f != nil && f.DBName != "" {
 			named = ""
 		}
-		if t.told, err = findTold(parsed, named); err != nil {
+		if t.told, err = findPathField(parsed, named); err != nil {
 			return nil, err
 		}
 		if t.told != nil && named != "" {
@@ -266,9 +266,9 @@ func parseModel(db *gorm.DB, model any) (*schema.Schema, error) {
 	return stmt.Schema, nil
 }
 
-// findTold returns the field of a leaf's model, no column, that is to get the leaf's path: the one
-// that is named, or else tagged; nil if there is none.
-func findTold(parsed *schema.Schema, named string) (*schema.Field, error) {
+// findPathField returns the field of a leaf's model, no column, that is to get the leaf's path: the
+// one that is named, or else tagged; nil if there is none.
+func findPathField(parsed *schema.Schema, named string) (*schema.Field, error) {
 	var found *schema.Field
 	for _, f := range parsed.Fields {
 		role, form, err := roleOf(f)

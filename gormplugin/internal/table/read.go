@@ -46,7 +46,7 @@ func (s Selection) AppendTo(d *Direct) {
 		if t.Dialect.PrimaryKeyHint != "" {
 			d.Add(" " + t.Dialect.PrimaryKeyHint)
 		}
-		where = clause.Expr{SQL: "? AND (?)", Vars: []any{t.KeyIn(Column(t.Key), s.Keys), t.Aside(where)}}
+		where = clause.Expr{SQL: "? AND (?)", Vars: []any{t.KeyIn(Column(t.Key), s.Keys), t.AlsoWhere(where)}}
 	}
 	d.Add(" WHERE ?", where)
 	for _, c := range []clause.Expression{s.Order, s.Limit} {
@@ -69,7 +69,7 @@ func (t *Table) Matching(where clause.Expression, unscoped bool) clause.Expressi
 	case where == nil:
 		return t.Alive
 	default:
-		return clause.Expr{SQL: "(?) AND ?", Vars: []any{where, t.Aside(t.Alive)}}
+		return clause.Expr{SQL: "(?) AND ?", Vars: []any{where, t.AlsoWhere(t.Alive)}}
 	}
 }
 

@@ -74,7 +74,7 @@ func (t *Transaction) whyNotCommitted(err error) error {
 	d := t.guard.Dialect
 	switch {
 	case d.Classify(err).IsRetryable():
-		return fault.Retry(err)
+		return fault.Retryable(err)
 	case d.Answered != nil && !d.Answered(err):
 		return fmt.Errorf("%w: %w", fault.ErrOutcomeUnknown, err)
 	default:
@@ -120,7 +120,7 @@ func (t *Transaction) abandon(cause error) {
 		return
 	}
 	if !errors.Is(cause, fault.ErrRetry) && t.guard.Dialect.Classify(cause).IsRetryable() {
-		cause = fault.Retry(cause)
+		cause = fault.Retryable(cause)
 	}
 	t.cause = cause
 	// An error of the rollback only says that the connection is gone, and the transaction with it.

@@ -151,7 +151,7 @@ func (t *Transaction) hasEnded(err error) bool {
 func (t *Transaction) relyOn() error {
 	mayHaveEnded, err := t.rawEnd.relyOn()
 	if err == nil && mayHaveEnded != nil && t.abandonAfter(mayHaveEnded) {
-		err = fault.Retry(mayHaveEnded)
+		err = fault.Retryable(mayHaveEnded)
 	}
 	if err == nil {
 		t.settleRows()
@@ -165,7 +165,7 @@ func (t *Transaction) relyOn() error {
 func (t *Transaction) abandonAfter(err error) bool {
 	ended := t.hasEnded(err)
 	if ended {
-		t.Abandon(fault.Retry(err))
+		t.Abandon(fault.Retryable(err))
 	}
 	return ended
 }

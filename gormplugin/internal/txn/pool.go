@@ -57,7 +57,7 @@ func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 	if err != nil {
 		cancel()
 		if p.guard.Dialect.Classify(err).IsRetryable() {
-			return nil, fault.Retry(err)
+			return nil, fault.Retryable(err)
 		}
 		return nil, Interrupted(ctx, err)
 	}

@@ -40,7 +40,7 @@ func RetryTransaction(ctx context.Context, db *gorm.DB, tries int, steps Steps, 
 	}
 	if err != nil && IsRetryable(db, err) && !errors.Is(err, fault.ErrRetry) {
 		// The error of a statement on another table, as the driver gave it.
-		return fmt.Errorf("gormplugin: after several tries: %w", fault.Retry(err))
+		return fmt.Errorf("gormplugin: after several tries: %w", fault.Retryable(err))
 	}
 	return err
 }

@@ -68,7 +68,7 @@ func (t *Transaction) keepRow(row *sql.Row) {
 func (t *Transaction) endBy(err error) {
 	t.noteReadOnly(err)
 	if err != nil && t.guard.Dialect.Classify(err) == dialect.FailureEnded {
-		t.Abandon(fault.Retry(err))
+		t.Abandon(fault.Retryable(err))
 	}
 }
 
@@ -105,7 +105,7 @@ func (t *Transaction) settleRows() {
 		return
 	}
 	if open, err := probe.Open(context.WithoutCancel(t.ctx), t.Tx); err != nil || !open {
-		t.Abandon(fault.Retry(cmp.Or(err, errEndedUnseen)))
+		t.Abandon(fault.Retryable(cmp.Or(err, errEndedUnseen)))
 	}
 }
 

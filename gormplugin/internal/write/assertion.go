@@ -68,7 +68,7 @@ type targeting interface {
 
 // assertTargets is planAndAssert for a statement that hits rows. first is the plan on plain reads;
 // planOn makes one on the rows that the statement hits, and on known rows above them.
-func assertTargets[P targeting](e *Engine, w *writing, stmt *gorm.Statement, first func() (P, error), planOn func(plan.Hits, map[any]*table.Node, string) (P, error)) (P, error) {
+func assertTargets[P targeting](e *Engine, w *writeRun, stmt *gorm.Statement, first func() (P, error), planOn func(plan.Hits, map[any]*table.Node, string) (P, error)) (P, error) {
 	db, t := w.DB, w.St.Table
 	return planAndAssert(e, db, w.Tx, &w.St.pathLocks, steps[P]{
 		// A caller who asks for nothing but the assertion gets it.

@@ -227,12 +227,12 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, t *table.Table, part [
 	d := t.Direct(db).Add("INSERT INTO ? (", clause.Table{Name: t.TableName}).Add(placeholders, columns...)
 	d.Table, d.TableExpr = "c", nil
 	d.Add(") SELECT "+placeholders, list...).Add(" FROM ? AS c "+e.Dialect.PrimaryKeyHint, clause.Table{Name: t.TableName})
-	rows, err := d.Add(" WHERE ? AND ?", t.KeyIn(table.Column(t.Key), ids), t.Aside(t.Alive)).Exec()
+	rows, err := d.Add(" WHERE ? AND ?", t.KeyIn(table.Column(t.Key), ids), t.AlsoWhere(t.Alive)).Exec()
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("gormplugin: copying rows of %s: %w", t.TableName, err)
 	case rows != int64(len(ids)):
-		return nil, fault.Retry(fmt.Errorf("gormplugin: %d of %d rows of %s were there to be copied", rows, len(ids), t.TableName))
+		return nil, fault.Retryable(fmt.Errorf("gormplugin: %d of %d rows of %s were there to be copied", rows, len(ids), t.TableName))
 	}
 	return paths, nil
 }

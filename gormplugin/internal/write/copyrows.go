@@ -30,7 +30,7 @@ func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *
 	if err != nil {
 		if x.written {
 			if e.Dialect.Classify(err) != dialect.FailureOther {
-				err = fault.Retry(err)
+				err = fault.Retryable(err)
 			}
 			tx.Abandon(err)
 		}
@@ -57,7 +57,7 @@ func (e *Engine) copyAll(db *gorm.DB, tx *txn.Transaction, st *Statement, req *C
 	if err := e.checkSlot(db, t, x); err != nil {
 		return nil, err
 	}
-	l := make(plan.Landings)
+	l := make(plan.TopArrivals)
 	l.Add(x.After, x.To.Tree)
 	tops, err := e.guardTop(db, t, l)
 	if err != nil {
@@ -132,7 +132,7 @@ func (e *Engine) whole(db *gorm.DB, t *table.Table, from, where clause.Expressio
 		return nil, fmt.Errorf("gormplugin: counting rows of %s: %w", t.TableName, err)
 	}
 	if now != len(rows) {
-		return nil, fault.Retry(fmt.Errorf("gormplugin: copying rows of %s: there were %d, and are %d", t.TableName, len(rows), now))
+		return nil, fault.Retryable(fmt.Errorf("gormplugin: copying rows of %s: there were %d, and are %d", t.TableName, len(rows), now))
 	}
 	return rows, nil
 }

@@ -33,7 +33,7 @@ func (k *deleting) Survey(db *gorm.DB, st *Statement) (bool, error) {
 
 // Write carries out the DELETE: it locks, asserts, deletes what lies below the rows, and has GORM
 // delete the rows themselves.
-func (k *deleting) Write(w *writing) error {
+func (k *deleting) Write(w *writeRun) error {
 	t, db := w.St.Table, w.DB
 	if err := w.Apply(t.ClausesOfDelete); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (k *deleting) Write(w *writing) error {
 
 // assertRemoval locks the rows that a statement deletes, and asserts what their deletion rests on.
 // planned is what the survey found; nil if there was none.
-func (e *Engine) assertRemoval(w *writing, stmt *gorm.Statement, planned *plan.Removal) (*plan.Removal, error) {
+func (e *Engine) assertRemoval(w *writeRun, stmt *gorm.Statement, planned *plan.Removal) (*plan.Removal, error) {
 	t, db := w.St.Table, w.DB
 	first := func() (*plan.Removal, error) {
 		if planned != nil {
@@ -133,7 +133,7 @@ func removalOf(db *gorm.DB, t *table.Table, hit plan.Hits, known map[any]*table.
 // mark carries out an UPDATE that marks rows as deleted, as a soft DELETE: it locks, asserts, has
 // GORM write the rows, and gives all that lies below them the same marks. What else it assigns to a
 // row is written as it is, but for what follows from a place: the row has none any more.
-func (k *updating) mark(w *writing, a *assignment) error {
+func (k *updating) mark(w *writeRun, a *assignment) error {
 	t, db, stmt := w.St.Table, w.DB, w.DB.Statement
 	if err := w.ensureTransaction(); err != nil {
 		return err

@@ -95,7 +95,7 @@ const (
 )
 
 // removeDead deletes rows for good that were deleted softly before, the lower ones first.
-func removeDead(w *writing, dead map[any]*table.Node) error {
+func removeDead(w *writeRun, dead map[any]*table.Node) error {
 	t := w.St.Table
 	nodes := slices.SortedFunc(maps.Values(dead), func(a, b *table.Node) int { return strings.Compare(b.Path, a.Path) })
 	for chunk := range slices.Chunk(nodes, table.MaxPlaceholders) {

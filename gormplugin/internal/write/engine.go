@@ -57,8 +57,8 @@ type Writer struct {
 	code uintptr
 }
 
-// writing is one statement that is about to be written.
-type writing struct {
+// writeRun is one statement that is about to be written.
+type writeRun struct {
 	*Writer
 	*Engine
 	DB *gorm.DB
@@ -109,7 +109,7 @@ func (e *Engine) run(w *Writer, db *gorm.DB, st *Statement) error {
 	if t, err := e.guardedTable(db.Statement, w.Deletes); err != nil || t != st.Table {
 		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, st.Table.TableName, w.Name))
 	}
-	return st.Verb.Write(&writing{Writer: w, Engine: e, DB: db, St: st, Tx: tx})
+	return st.Verb.Write(&writeRun{Writer: w, Engine: e, DB: db, St: st, Tx: tx})
 }
 
 // checkUnguarded refuses a statement that another callback has directed to a guarded table since
@@ -133,7 +133,7 @@ func (w *Writer) check() error {
 
 // write has GORM write the statement. GORM's translation of an error does not tell which index a
 // row collides in: so the error is noted before it is translated.
-func (w *writing) write() {
+func (w *writeRun) write() {
 	db, config := w.DB, w.DB.Config
 	plain := *config
 	plain.TranslateError = false
@@ -148,7 +148,7 @@ func (w *writing) write() {
 
 // Apply adds the clauses to the statement that the types of the model's columns would add when it
 // is written, such as a condition on the version that was read. Later plans take them into account.
-func (w *writing) Apply(clauses []clause.Interface) error {
+func (w *writeRun) Apply(clauses []clause.Interface) error {
 	for _, c := range clauses {
 		w.DB.Statement.AddClause(c)
 	}
@@ -156,14 +156,14 @@ func (w *writing) Apply(clauses []clause.Interface) error {
 }
 
 // builds reports whether the statement has a clause that GORM writes on this database.
-func (w *writing) builds(name string) bool {
+func (w *writeRun) builds(name string) bool {
 	_, stated := w.DB.Statement.Clauses[name]
 	return stated && slices.Contains(w.DB.Statement.BuildClauses, name)
 }
 
 // unpinned has the statement state its own conditions again once it is written: a caller may use it
 // further.
-func (w *writing) unpinned() (restore func()) {
+func (w *writeRun) unpinned() (restore func()) {
 	stmt, clauses := w.DB.Statement, w.DB.Statement.Clauses
 	stmt.Clauses = maps.Clone(clauses)
 	return func() { stmt.Clauses = clauses }
@@ -171,7 +171,7 @@ func (w *writing) unpinned() (restore func()) {
 
 // ensureTransaction makes sure that the statement runs in a transaction and, in databases that have
 // no row locks, that nobody else writes meanwhile.
-func (w *writing) ensureTransaction() error {
+func (w *writeRun) ensureTransaction() error {
 	if w.Tx == nil {
 		// Hooks have run already, each on its own, and cannot be undone.
 		w.St.retry = nil
@@ -185,7 +185,7 @@ func (w *writing) ensureTransaction() error {
 
 // missed ends the transaction, because a write has hit other rows than those that were locked and
 // checked for it.
-func (w *writing) missed(want, got int64) error {
+func (w *writeRun) missed(want, got int64) error {
 	err := &fault.MissedRowsError{Table: w.St.Table.TableName, Planned: want, Written: got}
 	if w.Tx != nil {
 		w.Tx.Abandon(err)
@@ -196,7 +196,7 @@ func (w *writing) missed(want, got int64) error {
 // writeParts writes the statement in parts, so that its size does not depend on the number of rows.
 // For each part, pin restricts the statement to the rows with the ids, and returns how many of them
 // it has to hit.
-func (w *writing) writeParts(ids []any, pin func(ids []any) (must int)) (written int64, err error) {
+func (w *writeRun) writeParts(ids []any, pin func(ids []any) (must int)) (written int64, err error) {
 	db, stmt := w.DB, w.DB.Statement
 	_, returning := stmt.Clauses["RETURNING"]
 	size := table.MaxPlaceholders

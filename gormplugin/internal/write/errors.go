@@ -33,17 +33,17 @@ func (e *Engine) Explain(db *gorm.DB, st *Statement) {
 		}
 		switch {
 		case kind.IsRetryable():
-			db.Error = fault.Retry(err)
+			db.Error = fault.Retryable(err)
 		case kind == dialect.FailureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
 			taken, failed := e.takesName(db, st)
 			switch {
 			case failed != nil && e.Dialect.Classify(failed).IsRetryable():
-				db.Error = fault.Retry(failed) // the question met a deadlock
+				db.Error = fault.Retryable(failed) // the question met a deadlock
 			case taken:
 				db.Error = st.nameTaken(err)
 			case st.Absent && st.keyTaken():
 				// Somebody has inserted the row meanwhile; the next try finds it.
-				db.Error = fault.Retry(err)
+				db.Error = fault.Retryable(err)
 			}
 		case st.Table.IsTooLong(err):
 			db.Error = fmt.Errorf("%w: %w", fault.ErrPathTooLong, err)

@@ -23,7 +23,7 @@ type inserting struct {
 	// keyless are the new rows whose path of ids lacks the key that the database will give them.
 	keyless []*arrival
 	// tops are the landings that are checked again after the write.
-	tops []*plan.Landing
+	tops []*plan.TopArrival
 }
 
 // Survey takes the locks on the slots that are known before the transaction. It leaves a parent
@@ -65,7 +65,7 @@ func (k *inserting) Survey(db *gorm.DB, st *Statement) (bool, error) {
 
 // Write carries out the INSERT: it gives every row its path, asserts that the row's parent is, and
 // stays, where the path says, has GORM write the rows, and fills in paths of ids.
-func (k *inserting) Write(w *writing) error {
+func (k *inserting) Write(w *writeRun) error {
 	stmt := w.DB.Statement
 	selects, omits := stmt.Selects, stmt.Omits
 	defer func() { stmt.Selects, stmt.Omits = selects, omits }()
@@ -84,7 +84,7 @@ func (k *inserting) Write(w *writing) error {
 }
 
 // insert inserts the rows of the statement.
-func (k *inserting) insert(w *writing) error {
+func (k *inserting) insert(w *writeRun) error {
 	rows, err := k.prepare(w.DB, w.Tx, w.St)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (k *inserting) insert(w *writing) error {
 }
 
 // create has GORM write the rows.
-func (w *writing) create() { w.St.maps.note(w.write) }
+func (w *writeRun) create() { w.St.maps.note(w.write) }
 
 // prepare gives every row its path, and asserts that the row's parent is, and stays, where the path
 // says. It returns the rows.
@@ -198,7 +198,7 @@ func (k *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *Statement) err
 	if err != nil {
 		err = fmt.Errorf("gormplugin: writing the paths of ids: %w", err)
 		if k.Dialect.Classify(err) != dialect.FailureOther {
-			err = fault.Retry(err)
+			err = fault.Retryable(err)
 		}
 		tx.Abandon(err)
 	}

@@ -83,7 +83,7 @@ func addBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 		}
 		ids = append(ids, n.ID)
 	}
-	d.Add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.TableName}, t.InTree(clause.CurrentTable, trees...), table.OneOf(t.Parent, ids), t.Aside(t.Alive))
+	d.Add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.TableName}, t.InTree(clause.CurrentTable, trees...), table.OneOf(t.Parent, ids), t.AlsoWhere(t.Alive))
 }
 
 // addEachBelow is addBelow for a planner that, without statistics, takes a list of parents for most
@@ -97,7 +97,7 @@ func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 	name := clause.Table{Name: t.TableName}
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
 	d.Add("SELECT 1 FROM ? AS above CROSS JOIN LATERAL (SELECT 1 FROM ? AS child WHERE ? AND ? = ? AND ? LIMIT 1) AS below WHERE ? LIMIT 1",
-		name, name, t.InSameTree("child", "above"), of("child", t.Parent), of("above", t.Key), table.Under("child", t.Aside(t.Alive)),
+		name, name, t.InSameTree("child", "above"), of("child", t.Parent), of("above", t.Key), table.Under("child", t.AlsoWhere(t.Alive)),
 		t.KeyIn(of("above", t.Key), ids))
 }
 

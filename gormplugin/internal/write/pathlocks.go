@@ -93,7 +93,7 @@ func (e *Engine) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *pathLocks, d
 	if (wait == pathlock.NoWait && e.TransactionWait != pathlock.NoWait || alone) && errors.Is(err, pathlock.ErrConflict) {
 		// Somebody has moved the rows and is not done yet, or this transaction keeps the holder
 		// from writing. The wait has to begin anew, without row locks.
-		return fault.Retry(err)
+		return fault.Retryable(err)
 	}
 	return err
 }

@@ -106,7 +106,7 @@ func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool)
 		return nil, e.explained(db, st, err)
 	}
 	stmt := db.Where(t.KeyIn(table.Column(t.Key), keys)).Statement
-	w := &writing{Engine: e, DB: db, Tx: tx, St: st}
+	w := &writeRun{Engine: e, DB: db, Tx: tx, St: st}
 	planOn := func(hit plan.Hits, known map[any]*table.Node, share string) (*plan.Removal, error) {
 		return e.nodesOf(db, t, keys, hit, known, share, lock)
 	}

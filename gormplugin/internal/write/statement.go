@@ -23,7 +23,7 @@ type Verb interface {
 	Survey(db *gorm.DB, st *Statement) (touches bool, err error)
 	// Write locks, asserts, completes the statement, has GORM write it, and writes the rest of the
 	// tree that changes with it.
-	Write(w *writing) error
+	Write(w *writeRun) error
 }
 
 // Statement is the state that the plugin's callbacks on one statement share.

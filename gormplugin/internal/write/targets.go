@@ -82,11 +82,11 @@ func pin(t *table.Table, stmt *gorm.Statement, ids []any, conditions ...clause.E
 	}
 	where := []clause.Expression{pinned}
 	if len(conditions) > 0 {
-		where = append(where, t.Aside(clause.And(slices.Clone(conditions)...)))
+		where = append(where, t.AlsoWhere(clause.And(slices.Clone(conditions)...)))
 	}
 	if !stmt.Unscoped {
 		// GORM takes a first condition for its own, and adds another one.
-		where = append(where, t.Aside(t.Seen))
+		where = append(where, t.AlsoWhere(t.Seen))
 	}
 	stmt.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: where}}
 	// The order and the limit have already chosen the rows.
@@ -168,7 +168,7 @@ func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any
 		d.Add(" UNION SELECT ?, ?, 0 FROM ? WHERE ?", key, parent, name, t.KeyIn(table.Column(t.Key), also))
 	}
 	d.Add(" UNION SELECT s.?, s.?, 0 FROM ? AS s JOIN up ON s.? = up.above)", key, parent, name, key)
-	d.Add(" SELECT ?, up.hit = 1 FROM up JOIN ? ON ? = up.id WHERE (?", t.List, name, table.Column(t.Key), t.Aside(t.Alive))
+	d.Add(" SELECT ?, up.hit = 1 FROM up JOIN ? ON ? = up.id WHERE (?", t.List, name, table.Column(t.Key), t.AlsoWhere(t.Alive))
 	if dead {
 		d.Add(" OR up.hit = 1")
 	}

@@ -32,7 +32,7 @@ import (
 
 // guardTop refuses rows that a statement is about to put at the top of trees where something is in
 // their way. It returns the landings that [Engine.recheckTop] checks again after the write.
-func (e *Engine) guardTop(db *gorm.DB, t *table.Table, l plan.Landings) (again []*plan.Landing, err error) {
+func (e *Engine) guardTop(db *gorm.DB, t *table.Table, l plan.TopArrivals) (again []*plan.TopArrival, err error) {
 	if t.Name == nil {
 		return nil, nil // no row is a root row
 	}
@@ -66,7 +66,7 @@ func (e *Engine) guardTop(db *gorm.DB, t *table.Table, l plan.Landings) (again [
 
 // recheckTop asks again after the rows are written, where the database needs that. A refusal would
 // leave them in the table, so that it ends the transaction.
-func (e *Engine) recheckTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, again []*plan.Landing) error {
+func (e *Engine) recheckTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, again []*plan.TopArrival) error {
 	for _, at := range again {
 		if err := checkTop(t, db, at, at.Rows, e.Dialect.Share); err != nil {
 			tx.Abandon(err)
@@ -79,7 +79,7 @@ func (e *Engine) recheckTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, ag
 // checkTop looks for what is in the way of a landing. Beside a root row nothing can be at the top.
 // A root row can only come into a tree that has no rows but the statement's own, whose number is
 // given.
-func checkTop(t *table.Table, db *gorm.DB, at *plan.Landing, own int, rowLock string) error {
+func checkTop(t *table.Table, db *gorm.DB, at *plan.TopArrival, own int, rowLock string) error {
 	where := t.InTree(clause.CurrentTable, at.Tree)
 	limit := 1
 	switch {
@@ -106,7 +106,7 @@ func checkTop(t *table.Table, db *gorm.DB, at *plan.Landing, own int, rowLock st
 }
 
 // lockTop takes PostgreSQL's lock on the top of a tree, until the end of the transaction.
-func (e *Engine) lockTop(db *gorm.DB, t *table.Table, at *plan.Landing) error {
+func (e *Engine) lockTop(db *gorm.DB, t *table.Table, at *plan.TopArrival) error {
 	digest := fnv.New64a()
 	for _, part := range []string{"pathlock top", t.TableName, at.Domain.ID()} {
 		var length [8]byte

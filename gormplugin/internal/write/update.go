@@ -79,7 +79,7 @@ func (e *Engine) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, st
 
 // Write carries out the UPDATE: it locks, asserts, has GORM write the rows with their new paths,
 // and rewrites the paths below them.
-func (k *updating) Write(w *writing) error {
+func (k *updating) Write(w *writeRun) error {
 	t, db, stmt := w.St.Table, w.DB, w.DB.Statement
 	if stmt.Schema != nil {
 		if err := w.Apply(stmt.Schema.UpdateClauses); err != nil {
@@ -143,7 +143,7 @@ func (k *updating) Write(w *writing) error {
 
 // plannedRelocation returns what the update does according to plain reads. The survey's plan is as
 // good as a new read, unless an association has been saved since that may have moved the row.
-func (k *updating) plannedRelocation(w *writing, a *assignment) (*relocation, error) {
+func (k *updating) plannedRelocation(w *writeRun, a *assignment) (*relocation, error) {
 	if k.plan != nil && k.asked.SameAs(&a.Change) && (!k.plan.staysPut() || !savesAbove(w.St.Table, w.DB.Statement)) {
 		return k.plan, nil
 	}
@@ -167,7 +167,7 @@ func (x *relocation) staysPut() bool {
 // updateInPlace writes the other columns of rows that stay where they are. It does not write the
 // columns of their place, and needs no lock: somebody may move the rows meanwhile, with the same
 // result as afterwards.
-func (k *updating) updateInPlace(w *writing, a *assignment, x *relocation) error {
+func (k *updating) updateInPlace(w *writeRun, a *assignment, x *relocation) error {
 	t, stmt := w.St.Table, w.DB.Statement
 	for _, f := range t.PlaceColumns() {
 		a.drop(f)
@@ -224,7 +224,7 @@ func (k *updating) stillHits(db *gorm.DB, t *table.Table, stmt *gorm.Statement, 
 // refuseMissed refuses the Save of a row that its UPDATE has missed, as the upsert would be refused
 // by which GORM goes on. That has a transaction of its own: here, the associations that were saved
 // with the row are rolled back.
-func (k *updating) refuseMissed(w *writing) error {
+func (k *updating) refuseMissed(w *writeRun) error {
 	stmt := w.DB.Statement
 	if !savesOne(stmt) {
 		return nil
@@ -242,7 +242,7 @@ func (k *updating) refuseMissed(w *writing) error {
 }
 
 // updateMoved writes rows, some of which move, and the paths of all that is below these.
-func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) (err error) {
+func (k *updating) updateMoved(w *writeRun, a *assignment, x *relocation) (err error) {
 	t, db := w.St.Table, w.DB
 	a.Change = x.assignment.Change // with the parent that a path says
 	tops, descend, err := k.checkMoves(db, t, x)
@@ -291,13 +291,13 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) (err er
 
 // checkMoves looks at what is where the rows are to be, and below them. It refuses what could not
 // be written, and reports whether there are rows below.
-func (k *updating) checkMoves(db *gorm.DB, t *table.Table, x *relocation) (tops []*plan.Landing, descend bool, err error) {
+func (k *updating) checkMoves(db *gorm.DB, t *table.Table, x *relocation) (tops []*plan.TopArrival, descend bool, err error) {
 	if x.assignment.Parents != nil {
 		if err := k.checkSlots(db, t, x); err != nil {
 			return nil, false, err
 		}
 	}
-	if tops, err = k.guardTop(db, t, x.Landings); err != nil {
+	if tops, err = k.guardTop(db, t, x.TopArrivals); err != nil {
 		return nil, false, err
 	}
 	if descend, err = k.checkSubtrees(db, t, x.Moves); err != nil {
@@ -312,7 +312,7 @@ func (k *updating) checkMoves(db *gorm.DB, t *table.Table, x *relocation) (tops 
 }
 
 // writeMoved writes the rows that the update hits, in parts.
-func (k *updating) writeMoved(w *writing, a *assignment, x *relocation) (written int64, err error) {
+func (k *updating) writeMoved(w *writeRun, a *assignment, x *relocation) (written int64, err error) {
 	t, db := w.St.Table, w.DB
 	moves := make(map[any]plan.Move, len(x.Moves))
 	for _, m := range x.Moves {

@@ -108,7 +108,7 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 
 // upsert gives the rows of the statement that are in the table the places that it states, inserts
 // the others, and has the clause write the other columns.
-func (k *inserting) upsert(w *writing) error {
+func (k *inserting) upsert(w *writeRun) error {
 	t, stmt := w.St.Table, w.DB.Statement
 	rows, err := arrivals(w.DB, t)
 	if err != nil {
@@ -186,7 +186,7 @@ func only(stmt *gorm.Statement, rows []*arrival) {
 
 // moveFirst gives the rows of an upsert that are elsewhere their new places, one by one, as an
 // update would, and returns how many it has moved.
-func (e *Engine) moveFirst(w *writing, rows []*arrival) (moved int, err error) {
+func (e *Engine) moveFirst(w *writeRun, rows []*arrival) (moved int, err error) {
 	t := w.St.Table
 	for _, row := range rows {
 		if row.from == nil {

@@ -59,7 +59,7 @@ func (a *api) readyToRead(r request) (any, error) {
 // database is full still serves reads, as all others do.
 func (a *api) serves(ctx context.Context) error {
 	if a.Draining() {
-		return middleware.Later(http.StatusServiceUnavailable, "stopping", "this instance ends")
+		return middleware.NewRetryableProblem(http.StatusServiceUnavailable, "stopping", "this instance ends")
 	}
 	if err := a.DB.Ping(ctx); err != nil {
 		return notReady("database", anystore.Trouble(err), err)
@@ -92,6 +92,6 @@ func (a *api) grants(ctx context.Context) error {
 
 // notReady says to the client what is wrong. Only the log gets err, which has addresses.
 func notReady(what, trouble string, err error) error {
-	problem := middleware.Later(http.StatusServiceUnavailable, strings.ReplaceAll(what, " ", "-")+"-unavailable", "the "+what+" "+trouble)
+	problem := middleware.NewRetryableProblem(http.StatusServiceUnavailable, strings.ReplaceAll(what, " ", "-")+"-unavailable", "the "+what+" "+trouble)
 	return fmt.Errorf("not ready: %w: %w", problem, err)
 }

@@ -57,7 +57,7 @@ func ownProblem(err error) *middleware.Problem {
 		return p
 	}
 	if errors.Is(err, gormplugin.ErrPathTooLong) {
-		return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "name: "+middleware.Detail(err))
+		return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "name: "+middleware.ClientDetail(err))
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func Kind(o *storeurl.Options) {
 func openStore(_ context.Context, url string, o storeurl.Options) (pathlock.Store, error) {
 	var opts []sqlstore.Option
 	if !o.NoTables {
-		opts = append(opts, sqlstore.WithTables())
+		opts = append(opts, sqlstore.WithAutoCreate())
 	}
 	return Open(url, opts...)
 }

@@ -13,7 +13,7 @@ import (
 // refused says what programs could do that they can do no more.
 func (s *shape) refused(v verdict, found []treeschema.Finding) (refused []string) {
 	say := func(format string, args ...any) { refused = append(refused, fmt.Sprintf(format, args...)) }
-	say("raw SQL that names %s, unless it plainly reads: change it, or allow it by WithoutTripwire", s.Table.Table)
+	say("raw SQL that names %s, unless it plainly reads: change it, or allow it by AllowAllRawWrites", s.Table.Table)
 	if s.Name != "" {
 		say("a sibling with the same %s: %d rows have one now, and prevent the unique index", s.Name, v.twins)
 	}
