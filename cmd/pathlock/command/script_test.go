@@ -80,7 +80,7 @@ type person struct {
 func (p *people) end() {
 	for _, one := range p.by {
 		if one.cancel(); one.over != nil {
-			<-one.over // the transcript has judged it
+			<-one.over //nolint:errcheck // The transcript has judged it.
 		}
 		_ = p.store.Release(context.Background(), one.Tree, one.Owner, one.Grant) // it may have been taken away
 	}
