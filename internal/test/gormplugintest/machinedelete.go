@@ -103,11 +103,13 @@ func (m *machine) remove() statement {
 		if len(ids) == 1 {
 			forms = append(forms, func(db *gorm.DB) error {
 				row := x.new()
-				err := db.Session(&gorm.Session{NewDB: true}).Where("id = ?", keys[0]).Take(row).Error
+				if err := db.Session(&gorm.Session{NewDB: true}).Where("id = ?", keys[0]).Take(row).Error; err != nil {
+					return readError{err}
+				}
 				for column, value := range marks {
 					x.set(row, column, value)
 				}
-				return errors.Join(err, count(db.Save(row)))
+				return count(db.Save(row))
 			})
 		}
 	} else if len(ids) == 1 && !m.rows[ids[0]].dead {

@@ -100,7 +100,7 @@ func (m *machine) leaf() statement {
 				return db.Model(&Case{ID: key}).Update("body", "edited").Error
 			}
 			if err := db.Session(&gorm.Session{NewDB: true}).Take(read, key).Error; err != nil {
-				return err
+				return readError{err}
 			}
 			read.Body = "edited"
 			return db.Save(read).Error

@@ -79,7 +79,7 @@ func (e foreseen) Unwrap() error { return e.error }
 // count enters an outcome. Whoever's locks the store plays games with may be told so.
 func (l *workload) count(err error) {
 	dialect, unknown := dialect.Of(dialect.Name(l.db.Name()))
-	if read, ok := errors.AsType[readError](err); ok && unknown == nil && dialect.Classify(read).IsRetryable() {
+	if read, ok := errors.AsType[readError](err); ok && (errors.Is(read, gorm.ErrRecordNotFound) || unknown == nil && dialect.Classify(read).IsRetryable()) {
 		l.did.retries++
 		return
 	}
