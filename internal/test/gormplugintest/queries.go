@@ -46,6 +46,7 @@ func queryChecks() []check {
 		}},
 		{"rows by another column", findByColumn},
 		{"rows by another column, again", findAgain},
+		{"rows of one tree, again", findNoOther},
 		{"rows by their paths", findByPath},
 		{"what clients are told", checkDetails},
 	}
@@ -172,6 +173,23 @@ func findAgain(w *world) {
 			}
 		}
 	}
+}
+
+// findNoOther looks up a row again, of whose name another tree has a row with the key that the row
+// above had.
+func findNoOther(w *world) {
+	a := &Topic{WikiID: w.newPlan().PlanID, Name: "a"}
+	w.must(w.db.Create(a).Error)
+	w.must(w.db.Create(&Topic{WikiID: a.WikiID, ParentID: &a.ID, Name: "b"}).Error)
+	names := w.plugin.ResolverBy(&Topic{}, "name", func(context.Context) (any, error) { return a.WikiID, nil })
+	find := func() error {
+		_, err := names.Resolve(names.(preparer).Prepare(w.Context()), "b")
+		return err
+	}
+	w.must(find())
+	w.must(w.db.Unscoped().Delete(&Topic{}, a.ID).Error)
+	w.must(w.db.Create(&Topic{ID: a.ID, WikiID: w.newPlan().PlanID, Name: "b"}).Error)
+	w.fails(find(), pathlock.ErrNotFound)
 }
 
 // findByPath looks up rows by what users type.
