@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,8 +37,9 @@ type Plugin struct {
 	settings write.Engine
 	// lookups are the resolvers by other columns than keys.
 	lookups []*resolver
-	// use is never nil. Requests read it at any time.
-	use atomic.Pointer[inUse]
+	// use is never nil. Requests read it at any time. Its DBs are initialized one after the other.
+	use          atomic.Pointer[inUse]
+	initializing sync.Mutex
 }
 
 // inUse is a plugin with what it has of one DB.
@@ -118,7 +120,11 @@ func (p *Plugin) Name() string { return pluginName }
 //   - when another DB uses the plugin that was not closed.
 //
 // After an error, the plugin is as it was: another DB may use it.
-func (p *Plugin) Initialize(db *gorm.DB) error { return p.current().initialize(db) }
+func (p *Plugin) Initialize(db *gorm.DB) error {
+	p.initializing.Lock()
+	defer p.initializing.Unlock()
+	return p.current().initialize(db)
+}
 
 // initialize does the work of Initialize.
 func (p *inUse) initialize(db *gorm.DB) error {
