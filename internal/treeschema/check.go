@@ -122,7 +122,7 @@ func (c *checker) check() {
 
 // isThere checks that there is a table with the model's columns, and with transactions.
 func (c *checker) isThere() bool {
-	f := Finding{Severity: Unsafe, Check: TableExists, Why: "nothing can be written", Advice: "gormplugin.AutoMigrate creates what the model needs; but it adds no column of the tree to a table with rows"}
+	f := Finding{Severity: Unsafe, Check: TableExists, Why: "nothing can be written", Advice: "gormplugin.AutoMigrate creates what the model needs; but it adds no column of the tree to a table with rows: pathlock adopt prints how to"}
 	absent := slices.DeleteFunc(c.table.Columns(), func(name string) bool { _, ok := c.columns[name]; return ok })
 	switch {
 	case !c.exists:
