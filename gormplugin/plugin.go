@@ -37,9 +37,9 @@ type Plugin struct {
 	settings write.Engine
 	// lookups are the resolvers by other columns than keys.
 	lookups []*resolver
-	// use is never nil. Requests read it at any time. Its DBs are initialized one after the other.
-	use          atomic.Pointer[inUse]
-	initializing sync.Mutex
+	// use is never nil. Requests read it at any time. Its DBs start one after the other.
+	use      atomic.Pointer[inUse]
+	starting sync.Mutex
 }
 
 // inUse is a plugin with what it has of one DB.
@@ -121,8 +121,8 @@ func (p *Plugin) Name() string { return pluginName }
 //
 // After an error, the plugin is as it was: another DB may use it.
 func (p *Plugin) Initialize(db *gorm.DB) error {
-	p.initializing.Lock()
-	defer p.initializing.Unlock()
+	p.starting.Lock()
+	defer p.starting.Unlock()
 	return p.current().initialize(db)
 }
 
