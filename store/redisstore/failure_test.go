@@ -67,7 +67,7 @@ func TestMemoryFull(t *testing.T) {
 // whatever that is, within the time of a few commands.
 func TestCloseIsBounded(t *testing.T) {
 	t.Parallel()
-	const timeout = 500 * time.Millisecond
+	const timeout = 2 * time.Second
 	store, proxy := distant(t, plain, WithTimeout(timeout))
 	visit(t, store, testlock.Tree(t))
 	proxy.Pause()
