@@ -24,14 +24,12 @@ import (
 // everything.
 var empty = flag.Bool("empty", false, "begin with an empty module cache")
 
-// nextVersion returns the version that the tests publish. It is the checkout's own, so that others
-// on the machine do not meet it in the module cache, and always the same one, so that only what has
-// changed is compiled again.
-func nextVersion(t *testing.T) string {
+// nextVersion returns the version that the tests publish. Each content has its own: the go command
+// remembers what the files of a version import.
+func nextVersion(t *testing.T, r repository) string {
 	t.Helper()
-	checkout, err := filepath.Abs(string(here))
-	testerr.Must(t, err)
-	return fmt.Sprintf("v0.999.%d", crc32.ChecksumIEEE([]byte(checkout)))
+	tree := r.run(t, "git", "rev-parse", "HEAD^{tree}")
+	return fmt.Sprintf("v0.999.%d", crc32.ChecksumIEEE([]byte(tree)))
 }
 
 // largestZip is the largest download of a module, in bytes. It has room for twice the code, but not
@@ -123,7 +121,7 @@ var (
 // program compiles against the published modules, and the commands are installed and run.
 func TestREADME_worksOutside(t *testing.T) {
 	r := copied(t)
-	next := nextVersion(t)
+	next := nextVersion(t, r)
 	if out, err := r.try(t, []string{"WRITE=1"}, "test/release.sh", next); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
