@@ -158,8 +158,8 @@ func (s *Shape) aboveNew(row *Arrival, rows []*Arrival, parents map[any]*Node, d
 	return nil, NotFound("%s, the parent of %s", s.Above.RowName(row.Parent), of)
 }
 
-// LandingsOf returns where new rows come to the top of their trees.
-func (s *Shape) LandingsOf(rows []*Arrival) TopArrivals {
+// TopArrivalsOf returns where new rows come to the top of their trees.
+func (s *Shape) TopArrivalsOf(rows []*Arrival) TopArrivals {
 	if s.IsLeaf() || !slices.ContainsFunc(rows, func(row *Arrival) bool { return row.Parent == nil }) {
 		return nil
 	}

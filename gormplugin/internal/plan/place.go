@@ -216,7 +216,7 @@ func (l TopArrivals) Add(n *Node, domain pathlock.Tree) {
 	}
 }
 
-// AtTops returns the landings that put a row at the top, in an order that is the same for
+// AtTops returns the arrivals that put a row at the top, in an order that is the same for
 // everybody.
 func (l TopArrivals) AtTops() []*TopArrival {
 	all := slices.DeleteFunc(slices.Collect(maps.Values(l)), func(at *TopArrival) bool { return at.AtTop == 0 })

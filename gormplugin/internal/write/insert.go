@@ -22,7 +22,7 @@ type inserting struct {
 	seen map[any]*table.Node
 	// keyless are the new rows whose path of ids lacks the key that the database will give them.
 	keyless []*arrival
-	// tops are the landings that are checked again after the write.
+	// tops are the arrivals that are checked again after the write.
 	tops []*plan.TopArrival
 }
 
@@ -132,7 +132,7 @@ func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) ([]
 	if err := k.settle(db, tx, st, rows); err != nil {
 		return nil, err
 	}
-	if k.tops, err = k.guardTop(db, t, t.LandingsOf(planned(rows))); err != nil {
+	if k.tops, err = k.guardTop(db, t, t.TopArrivalsOf(planned(rows))); err != nil {
 		return nil, err
 	}
 	taken := make(map[pathlock.Location]bool, len(rows))

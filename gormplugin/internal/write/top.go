@@ -31,7 +31,7 @@ import (
 //   - SQLite has one writer at a time.
 
 // guardTop refuses rows that a statement is about to put at the top of trees where something is in
-// their way. It returns the landings that [Engine.recheckTop] checks again after the write.
+// their way. It returns the arrivals that [Engine.recheckTop] checks again after the write.
 func (e *Engine) guardTop(db *gorm.DB, t *table.Table, l plan.TopArrivals) (again []*plan.TopArrival, err error) {
 	if t.Name == nil {
 		return nil, nil // no row is a root row
@@ -76,7 +76,7 @@ func (e *Engine) recheckTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, ag
 	return nil
 }
 
-// checkTop looks for what is in the way of a landing. Beside a root row nothing can be at the top.
+// checkTop looks for what is in the way of an arrival. Beside a root row nothing can be at the top.
 // A root row can only come into a tree that has no rows but the statement's own, whose number is
 // given.
 func checkTop(t *table.Table, db *gorm.DB, at *plan.TopArrival, own int, rowLock string) error {
