@@ -207,9 +207,11 @@ func (l Lookup) climb(db *gorm.DB, where clause.Expression, names []name) (found
 		if found, read, err = l.query(db, where, above); err != nil {
 			return nil, nil, err
 		}
-		// What was above last time may be in another tree by now, and hold the same there.
-		for value, rows := range found {
-			found[value] = slices.DeleteFunc(rows, func(n *Node) bool { in, _ := l.TreeOf(n.Tree); return l.inTree && in != names[0].tree })
+		if l.inTree { // What was above last time may be in another tree by now, and hold the same there.
+			elsewhere := func(n *Node) bool { in, _ := l.TreeOf(n.Tree); return in != names[0].tree }
+			for value, rows := range found {
+				found[value] = slices.DeleteFunc(rows, elsewhere)
+			}
 		}
 		if _, missing := chainsIn(read, hits()); len(missing) == 0 {
 			return found, read, nil
