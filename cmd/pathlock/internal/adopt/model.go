@@ -216,11 +216,9 @@ func (s *shape) options() (options []string) {
 // lostFound are the flags for what a lost+found needs in other columns: a text of its own, what the
 // tree's rows have, or what all rows have that have others below them.
 func (s *shape) lostFound() (flags string) {
-	rowOf, folders := s.rowOf(), make(map[int]bool)
-	for i, c := range s.of.cells[s.Parent] {
-		if up, ok := rowOf[c.String]; ok && !s.isTop(i) && s.isLive(i) {
-			folders[up] = true
-		}
+	folders := make(map[int]bool)
+	for _, above := range s.links(s.rowOf()) {
+		folders[above] = true
 	}
 	for _, name := range s.of.order {
 		c, values, value := s.of.columns[name], make(map[string]bool), ""

@@ -2,6 +2,7 @@ package adopt
 
 import (
 	"cmp"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -164,15 +165,25 @@ func (s *shape) hasRole(name string) bool {
 
 // kept counts the live rows with one above them, and those that have what that has in a column.
 func (s *shape) kept(name string, rowOf map[string]int) (kept, links int) {
-	for i, c := range s.of.cells[name] {
-		if up, ok := rowOf[s.of.cells[s.Parent][i].String]; ok && s.isLive(i) && !s.isTop(i) {
-			links++
-			if s.of.cells[name][up] == c {
-				kept++
-			}
+	cells := s.of.cells[name]
+	for below, above := range s.links(rowOf) {
+		links++
+		if cells[above] == cells[below] {
+			kept++
 		}
 	}
 	return kept, links
+}
+
+// links yields the live rows with one above them, each with that.
+func (s *shape) links(rowOf map[string]int) iter.Seq2[int, int] {
+	return func(yield func(below, above int) bool) {
+		for i, c := range s.of.cells[s.Parent] {
+			if up, ok := rowOf[c.String]; ok && s.isLive(i) && !s.isTop(i) && !yield(i, up) {
+				return
+			}
+		}
+	}
 }
 
 // isKept reports whether each live row has in a column what the row above has.
