@@ -20,7 +20,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-func TestMain(m *testing.M) { testserver.Main(m, 6) }
+func TestMain(m *testing.M) { testserver.Main(m, 4) }
 
 // connect returns a client of some members that is closed at the end of the test.
 func connect(t testing.TB, addrs ...string) *clientv3.Client {
@@ -69,7 +69,6 @@ func requireNoKeys(t testing.TB, client *clientv3.Client) {
 }
 
 func TestConformance(t *testing.T) {
-	t.Parallel()
 	server, client := newServer(t)
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, client) },
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {

@@ -38,7 +38,6 @@ func documented(t *testing.T, d *deployment) redis.UniversalClient {
 }
 
 func TestConformance(t *testing.T) {
-	t.Parallel()
 	client := documented(t, single(t))
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return closeStore(t, New(client)) },
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {

@@ -31,7 +31,7 @@ const (
 
 func x(path string) pathlock.Claim { return testlock.X(path) }
 
-func TestMain(m *testing.M) { testserver.Main(m, 6) }
+func TestMain(m *testing.M) { testserver.Main(m, 4) }
 
 // connect returns a client of the shared Redis that heeds deadlines, and is closed at the end of
 // the test. Everything else is as go-redis has it by default, or as changed.

@@ -18,11 +18,10 @@ import (
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-func TestMain(m *testing.M) { testserver.Main(m, 6) }
+func TestMain(m *testing.M) { testserver.Main(m, 4) }
 
 // TestConformance has clients on several servers, which may be behind the leader.
 func TestConformance(t *testing.T) {
-	t.Parallel()
 	servers := testzk.StartEnsemble(t).Hosts()
 	first, _, _ := strings.Cut(servers, ",")
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, servers) },
