@@ -333,6 +333,10 @@ func (m *machine) transfer() {
 		return a.owner.Detached() && !m.isHolder(a.owner) && len(m.ofOwner(a.owner)) == 0
 	})
 	from := m.anybody()
+	if len(m.holds) > 0 && m.random.IntN(4) > 0 {
+		// Who holds more is drawn more often, so that several grants move at once.
+		from = m.any(m.holds).actor
+	}
 	to := from
 	if m.random.IntN(3) > 0 {
 		m.heirs++
