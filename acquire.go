@@ -154,9 +154,21 @@ func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition
 	if underWay.Wait(ctx) > 0 {
 		return granted, sent, err
 	}
+	again := acquisition.after(sent)
 	sent = time.Now()
-	granted, err = l.sendOnce(ctx, scope, acquisition)
+	if granted, refusal := l.sendOnce(ctx, scope, again); !errors.Is(refusal, ErrUnavailable) {
+		return granted, sent, refusal
+	}
 	return granted, sent, err
+}
+
+// after returns the acquisition as it is sent again after a try that began then: the call still
+// ends when its wait and the store's time-out are over.
+func (a Acquisition) after(began time.Time) Acquisition {
+	took := time.Since(began)
+	a.Spent += max(0, took-a.Wait)
+	a.Wait = max(0, a.Wait-took)
+	return a
 }
 
 // sendOnce sends the acquisition. If the store has lost what the scope holds, the locks that rely
@@ -169,6 +181,7 @@ func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisi
 		builtOn = h.currentGrants()
 	}
 	acquisition.Held = len(builtOn) > 0 || acquisition.Apart
+	began := time.Now()
 	granted, err := l.store.Acquire(ctx, acquisition)
 	if !acquisition.Held || !errors.Is(err, ErrLost) {
 		return granted, err
@@ -178,8 +191,9 @@ func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisi
 	case scope.isAttachedIn(acquisition.Tree):
 		return Grant{}, scope.attached.lostError(err)
 	case !lost:
-		acquisition.Held = false
-		return l.store.Acquire(ctx, acquisition)
+		again := acquisition.after(began)
+		again.Held = false
+		return l.store.Acquire(ctx, again)
 	}
 	return granted, err
 }

@@ -65,18 +65,27 @@ func (k *Lock) giveBackInBackground(ctx context.Context, grants []GrantID, lost 
 			l.log.WarnContext(ctx, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
 		}
 	}
-	if l.local || len(grants) == 0 {
+	if len(grants) == 0 {
 		giveBack()
 		return
 	}
-	end := l.releases.Begin(k.holding.tree)
+	l.inBackground(k.holding.tree, giveBack)
+}
+
+// inBackground runs a first try to release something, on another goroutine where it has to wait for
+// the store and Shutdown has not been called.
+func (l *Locker) inBackground(tree Tree, release func()) {
+	var end func()
+	if !l.local {
+		end = l.releases.Begin(tree)
+	}
 	if end == nil {
-		giveBack()
+		release()
 		return
 	}
 	go func() {
 		defer end()
-		giveBack()
+		release()
 	}()
 }
 
@@ -218,11 +227,14 @@ func (l *Locker) releaseOrRetry(ctx context.Context, u unneeded) error {
 	return err
 }
 
-// takeBack has the store release u, which may not be there, even under a context that has ended.
+// takeBack has the store release u, even under a context that has ended. The call that asked for u
+// may have used all of its time: it does not wait.
 func (l *Locker) takeBack(ctx context.Context, u unneeded) {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
-	defer stop()
-	_ = l.releaseOrRetry(ctx, u)
+	l.inBackground(u.tree, func() {
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+		defer stop()
+		_ = l.releaseOrRetry(ctx, u)
+	})
 }
 
 // retryRelease retries the release of u in the background until its lease has ended. why is the

@@ -117,6 +117,9 @@ type Acquisition struct {
 	Apart bool
 	// Wait is the longest wait. 0 means no wait, and more than [Forever] counts as that.
 	Wait time.Duration
+	// Spent is how much of the store's time-out earlier tries of the same call have used: the call
+	// ends that much sooner.
+	Spent time.Duration
 	// asserted is [Request.Asserted], for [Degrade].
 	asserted bool
 	// Note says what the lock is for, to people who look at the locks.

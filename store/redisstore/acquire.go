@@ -29,7 +29,7 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		keys:        s.keys.about(keyOf(req)),
 		what:        operation{Verb: "acquire", Tree: req.Tree},
 		began:       began,
-		until:       began.Add(min(max(req.Wait, 0), forever)).Add(s.config.timeout),
+		until:       began.Add(min(max(req.Wait, 0), forever)).Add(s.config.timeout - req.Spent),
 		sent:        counted{value: string(req.Owner)},
 	}
 	if err := s.calls.begin(); err != nil {

@@ -53,7 +53,29 @@ func (r *suite) silences() topic {
 				a.isSoonFree(s)
 			}})
 		}
-		t.promises = append(t.promises, promise{fmt.Sprintf("%d: what was refused is granted to nobody, however long the silence was", i+1), func(f *fixture) {
+		t.promises = append(t.promises, promise{fmt.Sprintf("%d: an acquisition ends sooner by what its earlier tries have spent", i+1), func(f *fixture) {
+			s := newSilent(f.T)
+			f = r.newFixture(f.T, s.Store)
+			first, again := f.actor("first"), f.actor("again")
+			first.takes(x("/b")).release()
+			s.Stop()
+			whole := make(chan struct{})
+			go func() {
+				defer close(whole)
+				first.endsInTime(s, "Acquire", 0, func() error { _, err := s.Store.Acquire(f.ctx, first.ask(x("/a"))); return err })
+			}()
+			req := again.ask(x("/c"))
+			req.Spent = s.Timeout * 4 / 5
+			again.endsInTime(s, "Acquire", 0, func() error { _, err := s.Store.Acquire(f.ctx, req); return err })
+			select {
+			case <-whole:
+				again.Errorf("a call that had spent %v took the whole time-out of %v", req.Spent, s.Timeout)
+			default:
+			}
+			<-whole
+			s.Resume()
+			again.isSoonFree(s)
+		}}, promise{fmt.Sprintf("%d: what was refused is granted to nobody, however long the silence was", i+1), func(f *fixture) {
 			s := newSilent(f.T)
 			a := r.newFixture(f.T, s.Store).actor("asker")
 			a.takes(x("/b")).release()

@@ -25,7 +25,7 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	defer s.attempts.Done()
 	a := &attempt{store: s, req: req, key: waiterKey{req.Tree, req.Owner, req.Grant}, began: time.Now()}
 	a.req.Lease, a.req.Wait, a.req.Waiting = min(req.Lease, pathlock.Forever), min(req.Wait, pathlock.Forever), nil
-	a.until = a.began.Add(max(a.req.Wait, 0)).Add(s.timeout)
+	a.until = a.began.Add(max(a.req.Wait, 0)).Add(s.timeout - req.Spent)
 	s.waiters.join(a.key)
 	defer func() {
 		// A panic of Waiting leaves the request unsettled, too.

@@ -1,0 +1,124 @@
+package pathlock_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+const (
+	storeTimeout = 3 * time.Second // of a [distant] store
+	releaseTime  = 2500 * time.Millisecond
+)
+
+// distant is a store that answers late, and whose time-out ends its calls.
+type distant struct {
+	*testlock.Watched
+	acquires, releases time.Duration // how long its answers take
+	// lost is how many acquisitions find that what their owner held is lost.
+	lost int
+}
+
+func (s *distant) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+	if left := storeTimeout - req.Spent; s.acquires > left {
+		time.Sleep(left)
+		return pathlock.Grant{}, pathlock.ErrUnavailable
+	}
+	time.Sleep(s.acquires)
+	if req.Held && s.lost > 0 {
+		s.lost--
+		time.Sleep(req.Wait) // it has waited until then
+		return pathlock.Grant{}, pathlock.ErrLost
+	}
+	g, err := s.Watched.Acquire(ctx, req)
+	g.Asked = time.Time{} // it cannot tell
+	return g, err
+}
+
+func (s *distant) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+	time.Sleep(s.releases)
+	return s.Watched.Release(ctx, tree, owner, id)
+}
+
+// TestAcquire_EndsInTime: whatever is sent again, a call takes no longer than its wait and the
+// store's time-out.
+func TestAcquire_EndsInTime(t *testing.T) {
+	const short, medium = time.Second, 2 * time.Second
+	for name, tt := range map[string]struct {
+		acquires, releases time.Duration
+		lease, wait        time.Duration
+		before             func(t *testing.T, l *pathlock.Locker, s *distant) context.Context
+		want               error
+		took               time.Duration
+	}{
+		"a release under way, and time to ask again": {
+			acquires: short / 4, before: releasing, took: releaseTime + short/4,
+		},
+		"a release under way that leaves no time": {
+			acquires: medium, before: releasing, want: pathlock.ErrConflict, took: storeTimeout,
+		},
+		"a grant later than its lease, and a release that takes long": {
+			acquires: short, releases: medium, lease: short, want: pathlock.ErrLost, took: short,
+		},
+		"what is held is released meanwhile, and the wait over": {
+			acquires: short, wait: medium, before: holdingUntilAsked, want: pathlock.ErrConflict, took: medium + 2*short,
+		},
+		"what is held is released meanwhile, and no time left": {
+			acquires: medium, wait: short, before: holdingUntilAsked, want: pathlock.ErrUnavailable, took: short + storeTimeout,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &distant{Watched: &testlock.Watched{Store: memstore.New()}}
+				lease := time.Minute
+				if tt.lease > 0 {
+					lease = tt.lease
+				}
+				l := pathlock.New(s, quiet, pathlock.WithLease(lease))
+				ctx := t.Context()
+				if tt.before != nil {
+					ctx = tt.before(t, l, s)
+					synctest.Wait()
+				}
+				s.acquires, s.releases = tt.acquires, max(s.releases, tt.releases)
+				began := time.Now()
+				req := request(t, "X /a")
+				req.Wait = tt.wait
+				if tt.wait == 0 {
+					req.Wait = pathlock.NoWait
+				}
+				_, err := l.Acquire(ctx, req)
+				testerr.Is(t, "the acquisition", err, tt.want)
+				if took := time.Since(began); took != tt.took {
+					t.Errorf("it took %v, want %v", took, tt.took)
+				}
+				testerr.Must(t, l.Shutdown(t.Context()))
+			})
+		})
+	}
+}
+
+// releasing begins a release of what will be asked for.
+func releasing(t *testing.T, l *pathlock.Locker, s *distant) context.Context {
+	s.releases = releaseTime
+	acquire(t.Context(), t, l, "X /a").ReleaseInBackground(t.Context())
+	return t.Context()
+}
+
+// holdingUntilAsked returns the context of a scope whose only lock is released while it asks for
+// more, which somebody else holds.
+func holdingUntilAsked(t *testing.T, l *pathlock.Locker, s *distant) context.Context {
+	other := pathlock.New(s.Store, quiet, pathlock.WithLease(time.Hour))
+	acquire(t.Context(), t, other, "X /a")
+	scope := l.Scope(t.Context())
+	lock := acquire(scope.Context(t.Context()), t, l, "X /b")
+	s.lost = 1
+	time.AfterFunc(time.Millisecond, func() { lock.ReleaseInBackground(context.Background()) })
+	return scope.Context(t.Context())
+}
