@@ -16,8 +16,8 @@ import (
 //
 // To an existing table of a registered model it adds missing columns, indexes and constraints, and
 // changes nothing that is there. If the table has rows, and lacks a column of the tree, parent,
-// name, path or depth, AutoMigrate changes nothing at all, and the error matches [ErrUnsafeSchema]:
-// the rows would have no value there. It says what to do: pathlock adopt prints statements that add
+// name, path or depth, or has one that was not filled, AutoMigrate changes nothing at all, and the
+// error matches [ErrUnsafeSchema]. It says what to do: pathlock adopt prints statements that add
 // and fill a parent, for example.
 //
 // GORM alters the columns of other models as usual, except on SQLite: there it would make the table
@@ -78,7 +78,10 @@ func isSchemaError(err error) bool {
 
 // migrate does the work of [AutoMigrate].
 func (p *inUse) migrate(db *gorm.DB, others []any) error {
-	findings, err := p.findings(db, treeschema.Unfilled)
+	findings, err := p.findings(db, treeschema.Absent)
+	if err == nil && len(findings) == 0 {
+		findings, err = p.findings(db, treeschema.Unfilled)
+	}
 	if err == nil && len(findings) > 0 {
 		err = &SchemaError{Findings: findings}
 	}

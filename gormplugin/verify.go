@@ -67,10 +67,12 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 //     far look rows up by, and indexes over tree and path;
 //   - binary collations, and columns that are long enough;
 //   - no foreign key or conflict clause that changes the tree by itself;
+//   - no live row without a tree, and none without a parent whose path is below another;
 //   - the server's version, strict mode and isolation level, and no other servers that write, too.
 //
-// It changes nothing, reads no rows, and takes a few milliseconds: call it when the program starts.
-// The settings that it sees are those of one connection.
+// It changes nothing: call it when the program starts. It takes a few milliseconds, and a second or
+// two where it reads a million rows without a parent. The settings that it sees are those of one
+// connection.
 //
 // It judges plain columns, indexes over plain columns, and the conditions and generated columns
 // that [AutoMigrate] writes. Where only another unique index could keep siblings apart, it asks for

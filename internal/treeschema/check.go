@@ -13,7 +13,6 @@ package treeschema
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -29,11 +28,17 @@ func Run(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) ([]
 	if err != nil {
 		return nil, err
 	}
-	findings, err := Tables(ctx, conn, d, tables)
-	return append(judge(d, values), findings...), err
+	findings := judge(d, values)
+	for _, check := range []func(context.Context, Conn, *dialect.Dialect, []Model) ([]Finding, error){Tables, Unfilled} {
+		found, err := check(ctx, conn, d, tables)
+		if findings = append(findings, found...); err != nil {
+			return findings, err
+		}
+	}
+	return findings, nil
 }
 
-// Tables checks the tables alone, as [Run] does.
+// Tables checks the tables alone, as [Run] does, without their rows.
 func Tables(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) ([]Finding, error) {
 	var findings []Finding
 	for _, t := range tables {
@@ -49,46 +54,6 @@ func Tables(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) 
 		findings = append(findings, c.findings...)
 	}
 	return findings, nil
-}
-
-// Unfilled finds the tables that have rows, and lack columns of the tree: these rows would have no
-// value in new ones, or a wrong one.
-func Unfilled(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) (findings []Finding, err error) {
-	for _, t := range tables {
-		there, err := read(ctx, conn, d, t.name())
-		if err != nil {
-			return nil, err
-		}
-		absent := slices.DeleteFunc(append(t.shaping(), stated(t.Depth)...), func(name string) bool { _, ok := there.columns[name]; return ok })
-		if !there.exists || there.Kind != "" || len(absent) == 0 {
-			continue
-		}
-		has, err := hasRows(ctx, conn, d, t.name())
-		if err != nil {
-			return nil, err
-		}
-		advice := "add it by ALTER TABLE, and have pathlock fsck --repair fill it before the program starts"
-		if slices.ContainsFunc(absent, func(name string) bool { return slices.Contains(stated(t.Tree, t.Parent, t.Name), name) }) {
-			advice = "pathlock adopt prints the statements that add and fill it"
-		}
-		if has {
-			findings = append(findings, Finding{
-				Severity: Unsafe, Check: TableExists, Table: t.name(), Missing: "there is no column " + strings.Join(absent, ", "),
-				Why: "the table has rows, which would have no value there", Advice: advice,
-			})
-		}
-	}
-	return findings, nil
-}
-
-// hasRows reports whether a table has any.
-func hasRows(ctx context.Context, conn Conn, d *dialect.Dialect, table string) (has bool, err error) {
-	rows, err := conn.QueryContext(ctx, "SELECT 1 FROM "+d.Quote(table)+" LIMIT 1")
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	return rows.Next(), rows.Err()
 }
 
 // checker checks one table.
@@ -123,7 +88,7 @@ func (c *checker) check() {
 // isThere checks that there is a table with the model's columns, and with transactions.
 func (c *checker) isThere() bool {
 	f := Finding{Severity: Unsafe, Check: TableExists, Why: "nothing can be written", Advice: "gormplugin.AutoMigrate creates what the model needs; but it adds no column of the tree to a table with rows: pathlock adopt prints how to"}
-	absent := slices.DeleteFunc(c.table.Columns(), func(name string) bool { _, ok := c.columns[name]; return ok })
+	absent := c.lacks(c.table.Columns())
 	switch {
 	case !c.exists:
 		f.Missing = "there is no such table"

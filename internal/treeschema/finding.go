@@ -42,6 +42,8 @@ const (
 	PathIndex Check = "path index"
 	// Lookup: an index leads to the one live row that a request means.
 	Lookup Check = "lookup"
+	// Filled: the rows have a tree, and a parent where their paths have one.
+	Filled Check = "filled"
 	// Type: what a column returns is what was written.
 	Type Check = "type"
 	// Collation: names, paths and keys are compared byte by byte.

@@ -195,3 +195,20 @@ CREATE TABLE branches (id BIGINT NOT NULL AUTO_INCREMENT, tree_id BIGINT NOT NUL
 DROP TABLE branches
 CREATE TABLE branches (id bigserial, tree_id bigint NOT NULL, parent_id bigint, name varchar(100) NOT NULL, path varchar(500) COLLATE "C" NOT NULL, note text, deleted timestamptz, PRIMARY KEY (tree_id, id)) PARTITION BY HASH (tree_id)
 CREATE TABLE branches0 PARTITION OF branches FOR VALUES WITH (MODULUS 1, REMAINDER 0)
+
+-- # a row in no tree, and a deleted one: unsafe filled in words
+-- mysql postgres sqlite
+INSERT INTO branches (id, tree_id, parent_id, name, path) VALUES (1, NULL, NULL, 'a', '/a')
+INSERT INTO branches (id, tree_id, parent_id, name, path, deleted) VALUES (2, NULL, NULL, 'b', '/b', '2001-01-01 00:00:00')
+
+-- # a row below others without a parent: unsafe filled in words
+-- mysql postgres sqlite
+INSERT INTO branches (id, tree_id, parent_id, name, path) VALUES (1, 7, NULL, '', ''), (2, 7, NULL, 'a', '/a'), (3, 7, 2, 'b', '/a/b'), (4, 7, 0, 'c', '/a/b/c')
+
+-- # a path of ids of a row without a parent: unsafe filled in words
+-- mysql postgres sqlite
+INSERT INTO plains (id, tree_id, parent_id, name, path, ids) VALUES ('u1', 't', '', 'a', '/a', '/u1'), ('u2', 't', '', 'b', '/b', '/u1/u2')
+
+-- # a leaf without a parent: unsafe filled in words
+-- mysql postgres sqlite
+INSERT INTO fruits (id, branch_id, name, route, code) VALUES (1, 0, 'a', '/a', '1'), (2, 0, 'b', '/a/b', '2')

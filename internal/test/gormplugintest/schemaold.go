@@ -45,21 +45,57 @@ func checkOldModel(t *testing.T, d Database) {
 }
 
 // checkUnfilled checks that [gormplugin.AutoMigrate] changes nothing where rows would lack a value
-// in a new column. Without rows, it adds the column. A registered model may be given again.
+// in a new column, or lack one in a column that is there. Without rows, it adds the column. A
+// registered model may be given again.
 func checkUnfilled(t *testing.T, d Database) {
 	w := newSchemaWorld(t, d, gormplugin.Model(&Branch{}))
 	w.must(w.db.AutoMigrate(&Branch{}))
 	w.exec("ALTER TABLE branches DROP COLUMN parent_id")
-	w.exec("INSERT INTO branches (id, tree_id, name, path) VALUES (1, 7, 'a', '/a')")
-	err := gormplugin.AutoMigrate(w.db, &Other{})
-	if !errors.Is(err, gormplugin.ErrUnsafeSchema) || !strings.Contains(err.Error(), "branches: there is no column parent_id") || w.db.Migrator().HasTable(&Other{}) {
-		t.Errorf("got %v, want that nothing is done", err)
+	w.exec("INSERT INTO branches (id, tree_id, name, path) VALUES (1, 7, 'a', '/a'), (2, 7, 'b', '/a/b')")
+	for _, step := range []struct{ statement, want string }{
+		{"", "branches: there is no column parent_id"},
+		{"ALTER TABLE branches ADD COLUMN parent_id BIGINT", "branches: the column parent_id of row 2 "},
+		{"UPDATE branches SET parent_id = 1, tree_id = NULL WHERE id = 2", "branches: the column tree_id of row 2 is NULL"},
+	} {
+		if step.statement != "" {
+			w.exec(step.statement)
+		}
+		err := gormplugin.AutoMigrate(w.db, &Other{})
+		if !errors.Is(err, gormplugin.ErrUnsafeSchema) || !strings.Contains(err.Error(), step.want) || w.db.Migrator().HasTable(&Other{}) {
+			t.Errorf("%s: got %v, want that nothing is done", step.statement, err)
+		}
 	}
+	w.exec("ALTER TABLE branches DROP COLUMN parent_id")
 	w.exec("DELETE FROM branches")
 	if err := gormplugin.AutoMigrate(w.db, &Other{}, &Branch{}); !errors.Is(err, gormplugin.ErrUnsafeSchema) { // by collations
 		w.must(err)
 	}
 	if !w.db.Migrator().HasTable(&Other{}) || !w.db.Migrator().HasColumn(&Branch{}, "parent_id") {
 		t.Error("AutoMigrate has not done its work without rows")
+	}
+}
+
+// Sprig is a tree whose paths are of the parents, and whose rows at the top are marked.
+type Sprig struct {
+	ID       int64
+	ParentID int64  `pathlock:"parent,top:-1"`
+	Name     string `pathlock:"name" gorm:"size:100"`
+	Under    string `pathlock:"path,form:parent:*/*" gorm:"size:500"`
+}
+
+// checkUnfilledForm checks that the rows at the top are told from rows below others where both
+// paths may have as many separators, and where the parent column has a mark.
+func checkUnfilledForm(t *testing.T, d Database) {
+	w := newSchemaWorld(t, d, gormplugin.Model(&Sprig{}, gormplugin.SingleTree("t")))
+	w.must(gormplugin.AutoMigrate(w.db))
+	w.exec("INSERT INTO sprigs (id, parent_id, name, under) VALUES (1, -1, 'a', ''), (2, 1, 'b', 'a'), (3, 0, 'c', '')")
+	if found := w.findings(); found != nil {
+		t.Errorf("with rows in their places: %v", found)
+	}
+	for _, parent := range []string{"-1", "0"} {
+		w.exec("UPDATE sprigs SET parent_id = " + parent + " WHERE id = 2")
+		if got := described(w.findings()); got != "unsafe filled in words" {
+			t.Errorf("with the parent %s: %s", parent, got)
+		}
 	}
 }
