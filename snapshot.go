@@ -100,7 +100,7 @@ func newSnapshotQueue(s Snapshot) *snapshotQueue {
 			for i, c := range e.Claims {
 				set[i] = queue.Claim{Node: c.Path.s, Mode: queue.Mode(c.Mode)}
 			}
-			q.Ask(r, owners[e.Owner], uint64(len(q.requests)), e.Gate, set)
+			q.Prepare(r, owners[e.Owner], uint64(len(q.requests)), e.Gate, set)
 			q.requests = append(q.requests, r)
 		}
 	}

@@ -13,7 +13,7 @@ func TestDirectory_growsAndShrinks(t *testing.T) {
 	var all []*Request
 	take := func(name string) {
 		r := new(Request)
-		q.Ask(r, new(Owner), 1, false, []Claim{{name, X}})
+		q.Prepare(r, new(Owner), 1, false, []Claim{{name, X}})
 		q.Grant(r)
 		all = append(all, r)
 	}
@@ -40,11 +40,11 @@ func TestQueue_fullGrantsNobodyElse(t *testing.T) {
 	grants := 0
 	q := Queue{Granted: func(*Request) { grants++ }, Full: func() bool { return grants == 2 }}
 	first := new(Request)
-	q.Ask(first, new(Owner), 0, true, nil)
+	q.Prepare(first, new(Owner), 0, true, nil)
 	q.Grant(first)
 	for i := range 5 {
 		r := new(Request)
-		q.Ask(r, new(Owner), uint64(i+1), false, []Claim{{fmt.Sprint("/", i), X}})
+		q.Prepare(r, new(Owner), uint64(i+1), false, []Claim{{fmt.Sprint("/", i), X}})
 		q.Wait(r, first)
 	}
 	left := q.Remove(first)

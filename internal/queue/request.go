@@ -74,9 +74,9 @@ func (r *Request) Watching() *Request { return r.watching }
 // Watchers returns the requests that watch this one.
 func (r *Request) Watchers() []*Request { return r.watchers }
 
-// Ask prepares a request, which may be one that has left the queue. Claims on ancestors are the
-// caller's business. The set is not kept.
-func (q *Queue) Ask(r *Request, o *Owner, order uint64, gate bool, set []Claim) {
+// Prepare makes r ask for a set of claims, without entering the queue. r may be one that has left
+// the queue. Claims on ancestors are the caller's business. The set is not kept.
+func (q *Queue) Prepare(r *Request, o *Owner, order uint64, gate bool, set []Claim) {
 	*r = Request{Value: r.Value, Owner: o, Order: order, claims: slices.Grow(r.claims[:0], len(set)+1)}
 	r.claims = append(r.claims, claim{request: r, node: &q.gate, mode: IX, index: GateClaim})
 	if gate {

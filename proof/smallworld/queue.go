@@ -76,7 +76,7 @@ func (t *table) ask(o, a uint8) *queue.Request {
 	t.spare = t.spare[:last]
 	t.order++
 	r.Value = a
-	t.queue.Ask(r, &t.owners[o], t.order, asks[a].gate, claimed[a])
+	t.queue.Prepare(r, &t.owners[o], t.order, asks[a].gate, claimed[a])
 	return r
 }
 

@@ -49,7 +49,7 @@ func (t *Table) newRequest(acq *pathlock.Acquisition, order uint64) *Request {
 	for _, c := range claims {
 		t.asked = append(t.asked, queue.Claim{Node: c.Path.Column(), Mode: queue.Mode(c.Mode)})
 	}
-	t.queue.Ask(&r.entry, &r.owner.Owner, order, acq.Gate, t.asked)
+	t.queue.Prepare(&r.entry, &r.owner.Owner, order, acq.Gate, t.asked)
 	return r
 }
 
