@@ -244,10 +244,10 @@ func (b *backend) Ping(ctx context.Context) error {
 	})
 }
 
-// Close ends what the store has started, and its own pool.
+// Close ends what the store has started, and the pool if [WithClosePool] says so.
 func (b *backend) Close() error {
 	b.work.close()
-	if b.ownPool {
+	if b.closesPool {
 		return b.db.Close()
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 )
 
 // Store is a lock store in a table of a SQL database. Close leaves the pool open unless
-// [WithOwnPool] says otherwise.
+// [WithClosePool] says otherwise.
 type Store struct {
 	pathlock.Store
 	backend *backend
@@ -137,8 +137,8 @@ type config struct {
 	keep, sweepEvery time.Duration
 	// makesTables says that the first operation checks the table, and makes it.
 	makesTables bool
-	// ownPool says that Close closes the pool.
-	ownPool bool
+	// closesPool says that Close closes the pool.
+	closesPool bool
 }
 
 func newConfig(opts []Option) (config, error) {
@@ -200,5 +200,5 @@ func WithListener(connect func(context.Context) (*pgx.Conn, error)) Option {
 // create tables.
 func WithAutoCreate() Option { return func(c *config) { c.makesTables = true } }
 
-// WithOwnPool has the store's Close close the pool too.
-func WithOwnPool() Option { return func(c *config) { c.ownPool = true } }
+// WithClosePool has the store's Close close the pool too.
+func WithClosePool() Option { return func(c *config) { c.closesPool = true } }

@@ -78,7 +78,7 @@ func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 	db.SetMaxOpenConns(most)
 	db.SetMaxIdleConns(most)
 	db.SetConnMaxIdleTime(time.Minute)
-	fromURL := []sqlstore.Option{sqlstore.WithTimeout(timeout), sqlstore.WithMaxWaiters(waiters), sqlstore.WithOwnPool()}
+	fromURL := []sqlstore.Option{sqlstore.WithTimeout(timeout), sqlstore.WithMaxWaiters(waiters), sqlstore.WithClosePool()}
 	if options.Has("prefix") {
 		fromURL = append(fromURL, sqlstore.WithPrefix(options.Get("prefix")))
 	}
