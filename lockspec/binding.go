@@ -9,8 +9,70 @@ import (
 	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
-// plan collects what the parts of a spec lock in each tree.
-type plan struct {
+// Binding is what one request has to lock.
+type Binding struct {
+	// Requests has one request for each tree, in the order in which to acquire them. It is empty if
+	// there is nothing to lock.
+	Requests []pathlock.Request
+	// Nodes are the nodes that the requests were planned on, each once. Resolve them again after
+	// the grant and compare: the locks of a node that moved meanwhile are in the wrong place.
+	Nodes []Node
+	// Moves are the nodes to which the request gives a path, where that is known. A node may have
+	// it already, at the moment.
+	Moves []Moved
+}
+
+// Moved is a node to which the request gives a path in the same tree, by a rename or a move.
+type Moved struct {
+	Node Node
+	To   pathlock.Path
+}
+
+// Node is an id of a request, and where its node is.
+type Node struct {
+	// Kind is the argument of [Source.Kind].
+	Kind string
+	ID   string
+	pathlock.Location
+}
+
+// Bind returns what the request has to lock. It resolves all nodes at once, each kind and id once:
+// resolve gets the kinds and ids, and returns where the nodes are, in their order. Its errors are
+// those of [pathlock.Resolver].
+//
+// The claims of one tree are one request, and thus one atomic acquisition. Several trees are locked
+// one after the other, in an order that does not depend on the request. Namespaces whose gates the
+// spec takes come first, in the order in which the spec lists them. The other namespaces follow by
+// name. Within a namespace the order is by id. So crossing moves between two plans lock both in the
+// same order. No two requests can deadlock unless two specs of a program put two namespaces in
+// opposite orders: list [Names] before [Gate] everywhere.
+//
+// A move or a copy between two trees locks its node in the one, and the new place in the other. The
+// handler decides whether such an operation makes sense.
+//
+// The error is one of:
+//   - an [*InvalidError] for a value that makes no sense where its node is. It also matches
+//     [pathlock.ErrInvalidID] if resolve calls an id invalid, unless that is a [Const].
+//   - one that matches [ErrWouldCycle] for a move into the node's own subtree
+//   - an error of resolve
+func (v Values) Bind(resolve func(nodes []Node) []pathlock.Resolution) (Binding, error) {
+	var b binder
+	for i := range v.parts {
+		b.addNodes(v.parts[i].part, &v.parts[i].values)
+	}
+	if err := b.locateAll(resolve); err != nil {
+		return Binding{}, err
+	}
+	for i := range v.parts {
+		if err := b.add(v.parts[i].part, &v.parts[i].values); err != nil {
+			return Binding{}, err
+		}
+	}
+	return b.binding(v.spec.noteOrKinds()), nil
+}
+
+// binder collects what the parts of a spec lock in each tree.
+type binder struct {
 	nodes []Node
 	found []pathlock.Resolution // of each node
 	moves []Moved
@@ -21,7 +83,7 @@ type plan struct {
 }
 
 // addNodes adds the nodes whose ids a part of the request has, each once.
-func (b *plan) addNodes(p *part, v *values) {
+func (b *binder) addNodes(p *part, v *values) {
 	if p.isDropped(v) || p.kind == operation.Gate && p.namespace != "" {
 		return
 	}
@@ -36,14 +98,14 @@ func (b *plan) addNodes(p *part, v *values) {
 	}
 }
 
-func (b *plan) addNode(src *Source, id value) {
+func (b *binder) addNode(src *Source, id value) {
 	if n := (Node{Kind: src.kind, ID: id.text}); !slices.Contains(b.nodes, n) {
 		b.nodes = append(b.nodes, n)
 	}
 }
 
 // locateAll finds all nodes.
-func (b *plan) locateAll(resolve func(nodes []Node) []pathlock.Resolution) error {
+func (b *binder) locateAll(resolve func(nodes []Node) []pathlock.Resolution) error {
 	if len(b.nodes) == 0 {
 		return nil
 	}
@@ -58,7 +120,7 @@ func (b *plan) locateAll(resolve func(nodes []Node) []pathlock.Resolution) error
 }
 
 // add plans one part.
-func (b *plan) add(p *part, v *values) error {
+func (b *binder) add(p *part, v *values) error {
 	if p.kind == operation.Gate {
 		return b.addGate(p, v.node)
 	}
@@ -107,7 +169,7 @@ func (b *plan) add(p *part, v *values) error {
 
 // noteMove notes the new path of a part's node, if it is known. It may be the path that the node
 // has at the moment.
-func (b *plan) noteMove(p *part, v *values, op operation.Operation, node, dest pathlock.Location) {
+func (b *binder) noteMove(p *part, v *values, op operation.Operation, node, dest pathlock.Location) {
 	if op.Kind != operation.Rename && op.Kind != operation.Move || node.Tree != dest.Tree {
 		return
 	}
@@ -147,7 +209,7 @@ func (p *part) refuse(op operation.Operation, from, to pathlock.Tree, v *values)
 }
 
 // addGate plans the gate of a tree, which may be that of a project's names.
-func (b *plan) addGate(p *part, v value) error {
+func (b *binder) addGate(p *part, v value) error {
 	if !v.ok {
 		return nil
 	}
@@ -172,7 +234,7 @@ func (b *plan) addGate(p *part, v value) error {
 }
 
 // locate returns where the node with an id is.
-func (b *plan) locate(src *Source, id string) (pathlock.Location, error) {
+func (b *binder) locate(src *Source, id string) (pathlock.Location, error) {
 	i := slices.IndexFunc(b.nodes, func(n Node) bool { return n.Kind == src.kind && n.ID == id })
 	if err := b.found[i].Err; err != nil {
 		return pathlock.Location{}, src.explain(err)
@@ -181,7 +243,7 @@ func (b *plan) locate(src *Source, id string) (pathlock.Location, error) {
 }
 
 // requestIn returns what is locked in a tree.
-func (b *plan) requestIn(tree pathlock.Tree) *pathlock.Request {
+func (b *binder) requestIn(tree pathlock.Tree) *pathlock.Request {
 	i := slices.IndexFunc(b.requests, func(r pathlock.Request) bool { return r.Tree == tree })
 	if i < 0 {
 		i = len(b.requests)
@@ -191,7 +253,7 @@ func (b *plan) requestIn(tree pathlock.Tree) *pathlock.Request {
 }
 
 // claim adds claims in a tree.
-func (b *plan) claim(tree pathlock.Tree, claims []pathlock.Claim) {
+func (b *binder) claim(tree pathlock.Tree, claims []pathlock.Claim) {
 	if len(claims) == 0 {
 		return
 	}
@@ -200,7 +262,7 @@ func (b *plan) claim(tree pathlock.Tree, claims []pathlock.Claim) {
 }
 
 // binding returns what was planned, with the trees in order.
-func (b *plan) binding(note string) Binding {
+func (b *binder) binding(note string) Binding {
 	rank := func(r pathlock.Request) int {
 		if i := slices.Index(b.gated, r.Tree.Namespace()); i >= 0 {
 			return i

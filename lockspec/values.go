@@ -8,33 +8,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Binding is what one request has to lock.
-type Binding struct {
-	// Requests has one request for each tree, in the order in which to acquire them. It is empty if
-	// there is nothing to lock.
-	Requests []pathlock.Request
-	// Nodes are the nodes that the requests were planned on, each once. Resolve them again after
-	// the grant and compare: the locks of a node that moved meanwhile are in the wrong place.
-	Nodes []Node
-	// Moves are the nodes to which the request gives a path, where that is known. A node may have
-	// it already, at the moment.
-	Moves []Moved
-}
-
-// Moved is a node to which the request gives a path in the same tree, by a rename or a move.
-type Moved struct {
-	Node Node
-	To   pathlock.Path
-}
-
-// Node is an id of a request, and where its node is.
-type Node struct {
-	// Kind is the argument of [Source.Kind].
-	Kind string
-	ID   string
-	pathlock.Location
-}
-
 // Values are what one request has for the sources of a spec.
 type Values struct {
 	spec  Spec
@@ -74,41 +47,6 @@ func (s Spec) Read(get func(Source) (values []string, err error)) (Values, error
 		}
 	}
 	return Values{s, parts}, nil
-}
-
-// Bind returns what the request has to lock. It resolves all nodes at once, each kind and id once:
-// resolve gets the kinds and ids, and returns where the nodes are, in their order. Its errors are
-// those of [pathlock.Resolver].
-//
-// The claims of one tree are one request, and thus one atomic acquisition. Several trees are locked
-// one after the other, in an order that does not depend on the request. Namespaces whose gates the
-// spec takes come first, in the order in which the spec lists them. The other namespaces follow by
-// name. Within a namespace the order is by id. So crossing moves between two plans lock both in the
-// same order. No two requests can deadlock unless two specs of a program put two namespaces in
-// opposite orders: list [Names] before [Gate] everywhere.
-//
-// A move or a copy between two trees locks its node in the one, and the new place in the other. The
-// handler decides whether such an operation makes sense.
-//
-// The error is one of:
-//   - an [*InvalidError] for a value that makes no sense where its node is. It also matches
-//     [pathlock.ErrInvalidID] if resolve calls an id invalid, unless that is a [Const].
-//   - one that matches [ErrWouldCycle] for a move into the node's own subtree
-//   - an error of resolve
-func (v Values) Bind(resolve func(nodes []Node) []pathlock.Resolution) (Binding, error) {
-	var b plan
-	for i := range v.parts {
-		b.addNodes(v.parts[i].part, &v.parts[i].values)
-	}
-	if err := b.locateAll(resolve); err != nil {
-		return Binding{}, err
-	}
-	for i := range v.parts {
-		if err := b.add(v.parts[i].part, &v.parts[i].values); err != nil {
-			return Binding{}, err
-		}
-	}
-	return b.binding(v.spec.noteOrKinds()), nil
 }
 
 // getter is what [Spec.Read] is given.
