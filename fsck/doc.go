@@ -108,6 +108,6 @@ package fsck
 //   - what the database says about the table: catalogue;
 //   - the table in memory, and where its rows belong: row, forest, place, following;
 //   - what is wrong with them: check, problem;
-//   - the plan of a repair, in memory alone: repairplan, name, lostfound;
+//   - the plan of a repair, in memory alone: repairplan, newname, lostfound;
 //   - the transactions that assert and write it: transact, write, aside;
 //   - a whole repair: repair.

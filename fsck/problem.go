@@ -129,7 +129,7 @@ func (f *forest) problems(report func(Problem) error) error {
 			return err
 		}
 	}
-	for _, t := range f.siblings() {
+	for _, t := range f.twins() {
 		if err := report(*t.problem()); err != nil {
 			return err
 		}
@@ -208,8 +208,8 @@ type twin struct {
 	kind Kind
 }
 
-// siblings returns the rows that have the name of a sibling, in the order of their keys.
-func (f *forest) siblings() (twins []twin) {
+// twins returns the rows that have the name of a sibling with a smaller key, in the order of keys.
+func (f *forest) twins() (twins []twin) {
 	first := make(map[slot]*row, len(f.rows))
 	for _, r := range f.rows {
 		if r.nullName || r.isRoot() {

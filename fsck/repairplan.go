@@ -133,7 +133,7 @@ func (p *plan) moveBelowRoots() {
 
 // renameTwins renames rows that have the name of a sibling with a smaller key.
 func (p *plan) renameTwins(kind Kind) {
-	for _, t := range p.siblings() {
+	for _, t := range p.twins() {
 		if t.kind != kind || kind == Lookalike && p.edited[t.first] || !p.allows(t.row) {
 			continue
 		}
