@@ -35,13 +35,14 @@
 // # How the code is laid out
 //
 //	tree, path, claim        what can be locked, and how
-//	request, acquire, mutex  from a Request to the question for the store
+//	request, acquire, mutex  from a Request to the store, once more if a release was under way
 //	locker, scope, holding   who holds, and what it holds in a tree
 //	lock, release            what callers get, and how they give it back
 //	renewal                  what the store answers to a renewal, and the loss of a lease
 //	token, detach            holds that outlive their process
 //	store, snapshot          what a lock store has to do, and what it shows
 //	observer, origin, errors what others learn
+//	internal/queue           which modes conflict, who passes whom, deadlocks
 //	internal/lease           which leases are due, until when each counts, and what is to be released
 //
 // # Order

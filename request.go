@@ -63,10 +63,10 @@ type Request struct {
 	// Operation is that of the request's [Origin], in place of that of the context. It does not
 	// reach [Lock.Context]: what is done under the lock keeps the context's.
 	Operation string
-	// OwnScope asks in a scope that holds in Tree alone: that of a lock in the tree whose context
-	// the given one descends from, or else a new one. So whoever works under locks of other trees
-	// conflicts with others who do, and the lock's context leaves those locks their own scope. A
-	// [Mutex] asks so, and package election does.
+	// OwnScope keeps the scope that the context carries out of Tree, so that two workers who share
+	// that scope exclude each other there. The lock's scope is that of a lock in Tree from which the
+	// context descends, or else a new one, which holds in Tree alone. [Lock.Context] carries the
+	// context's own scope on, for other trees. A [Mutex] asks so, and package election does.
 	OwnScope bool
 	// Asserted says that the tree is right even if the lock keeps nobody out, because all that is
 	// written under it is asserted in its transaction, as package gormplugin does. Then [Degrade]

@@ -37,7 +37,8 @@
 // next try of a statement that lost to another one in retry.go, the refusal of raw SQL in
 // rawsql.go. Each kind of write is a [Verb]: insert.go, update.go and delete.go. The rows that an
 // UPDATE or a DELETE means are found in targets.go. The top of a tree, where there is no parent to
-// lock, has rules of its own: top.go. A copy is no statement of GORM's: copy.go.
+// lock, has rules of its own: top.go. A copy is no statement of GORM's: copy.go. That an UPDATE
+// restores a deleted row is seen in assignment.go, and planned in package plan (update.go).
 //
 // The SQL of the locking reads is in package table (read.go), and what each database calls them in
 // internal/dialect.
