@@ -5,6 +5,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"gorm.io/gorm"
 )
@@ -181,10 +182,12 @@ func (p *Plugin) FailureOf(err error) pathlock.Failure {
 			return failure
 		}
 	}
-	if u := p.use.Load(); u.db.Load() != nil {
-		return u.guard.Dialect.FailureOf(err)
-	}
-	return ""
+	var failure pathlock.Failure
+	p.served.Range(func(d, _ any) bool {
+		failure = d.(*dialect.Dialect).FailureOf(err)
+		return failure == ""
+	})
+	return failure
 }
 
 // failures are what GORM's own errors mean.

@@ -69,9 +69,7 @@ func TestFailureOf(t *testing.T) {
 			d, err := dialect.Of(dialect.Name(tt.dialect))
 			testerr.Must(t, err)
 			p := New(nil)
-			u := p.use.Load()
-			u.guard.Dialect = d
-			u.db.Store(new(gorm.DB))
+			p.served.Store(d, nil) // by a DB that may have been closed
 			if got := p.FailureOf(tt.err); got != tt.want {
 				t.Errorf("FailureOf(%v) = %q, want %q", tt.err, got, tt.want)
 			}

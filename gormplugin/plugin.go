@@ -1,7 +1,6 @@
 package gormplugin
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -40,6 +39,8 @@ type Plugin struct {
 	// use is never nil. Requests read it at any time. Its DBs start one after the other.
 	use      atomic.Pointer[inUse]
 	starting sync.Mutex
+	// served has the *dialect.Dialect of every DB so far: requests of earlier ones still end.
+	served sync.Map
 }
 
 // inUse is a plugin with what it has of one DB.
@@ -89,22 +90,10 @@ func (p *Plugin) free() *inUse {
 // current returns the plugin with the DB that uses it, or with none, if that was closed.
 func (p *Plugin) current() *inUse {
 	u := p.use.Load()
-	if db := u.db.Load(); db == nil || !isClosed(db) {
+	if u.db.Load() == nil || !u.guard.IsClosed() {
 		return u
 	}
 	return p.free()
-}
-
-// isClosed reports whether the connections of a DB have been closed. It does not ask the server: a
-// context that has ended keeps database/sql from that, and is not what it says of a closed pool.
-func isClosed(db *gorm.DB) bool {
-	pool, err := db.DB()
-	if err != nil {
-		return false
-	}
-	ended, end := context.WithCancel(context.Background())
-	end()
-	return !errors.Is(pool.PingContext(ended), context.Canceled)
 }
 
 // Name implements [gorm.Plugin].
@@ -154,6 +143,7 @@ func (p *inUse) initialize(db *gorm.DB) error {
 	if err := p.attach(db); err != nil {
 		return err
 	}
+	p.served.Store(d, nil)
 	p.db.Store(db)
 	return nil
 }
@@ -172,6 +162,9 @@ func (p *inUse) attach(db *gorm.DB) error {
 	return nil
 }
 
+// errReplaced is of a transaction, or another session, of a DB that was closed since.
+var errReplaced = pathlock.FailureDatabase.New("gormplugin: the transaction or session belongs to a DB that was closed, which the plugin no longer serves")
+
 // pluginOf returns the plugin that db uses.
 func pluginOf(db *gorm.DB) (*inUse, error) {
 	p, ok := db.Plugins[pluginName].(*Plugin)
@@ -179,8 +172,11 @@ func pluginOf(db *gorm.DB) (*inUse, error) {
 		return nil, errors.New("gormplugin: the DB does not use the plugin")
 	}
 	u := p.use.Load()
-	if u.db.Load() == nil {
-		return nil, errUnused // the DB was closed, and another is about to use the plugin
+	switch {
+	case u.guard.IsReplacedOn(db):
+		return nil, errReplaced
+	case u.db.Load() == nil:
+		return nil, errUnused
 	}
 	return u, txn.RefuseSharding(db)
 }

@@ -6,15 +6,18 @@ import (
 	"database/sql/driver"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/gorm/callbacks"
+	"gorm.io/gorm/logger"
 	"gorm.io/gorm/utils/tests"
 )
 
@@ -43,7 +46,7 @@ func openNowhere(t *testing.T, name string) *gorm.DB {
 	t.Helper()
 	pool := sql.OpenDB(unreachable{})
 	t.Cleanup(func() { _ = pool.Close() })
-	db, err := gorm.Open(nowhere{name: name, pool: pool}, &gorm.Config{DisableAutomaticPing: true})
+	db, err := gorm.Open(nowhere{name: name, pool: pool}, &gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard})
 	testerr.Must(t, err)
 	return db
 }
@@ -222,16 +225,51 @@ func TestUseOnce(t *testing.T) {
 	if err := openNowhere(t, "tidb").Use(plugin); err == nil {
 		t.Error("a plugin is in use by a database of an unknown kind")
 	}
-	if err := gormplugin.AutoMigrate(db); pathlock.FailureOf(err) != pathlock.FailureDatabase {
-		t.Errorf("the DB that was closed: %v", err)
+	underWay := func() {
+		t.Helper()
+		if err := gormplugin.AutoMigrate(db); pathlock.FailureOf(err) != pathlock.FailureDatabase || !strings.Contains(err.Error(), "no longer serves") {
+			t.Errorf("the DB that was closed: %v", err)
+		}
+		if got := plugin.FailureOf(&mysql.MySQLError{Number: 1213}); got != pathlock.FailureLocked {
+			t.Errorf("a deadlock of the DB that was closed is %q", got)
+		}
 	}
-	again := openNowhere(t, "mysql")
+	underWay()
+	again := openNowhere(t, "postgres")
 	testerr.Must(t, again.Use(plugin))
+	underWay()
 	if _, err := gormplugin.Describe(again, &tagged{}); err != nil {
 		t.Errorf("the plugin of a DB that was opened anew: %v", err)
 	}
 	if _, err := plugin.Resolver(&leaf{}).Resolve(t.Context(), "1"); err == nil {
 		t.Error("a resolver of a model that is not registered found something")
+	}
+}
+
+// Of two DBs at once, one gets the plugin, and goes on with it.
+func TestUse_atOnce(t *testing.T) {
+	for range 100 {
+		plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&tagged{}))
+		dbs, errs, start := []*gorm.DB{openNowhere(t, "mysql"), openNowhere(t, "postgres")}, make([]error, 2), make(chan struct{})
+		var using sync.WaitGroup
+		for i, db := range dbs {
+			using.Go(func() { <-start; errs[i] = db.Use(plugin) })
+		}
+		close(start)
+		using.Wait()
+		won, lost := 0, 1
+		if errs[won] != nil {
+			won, lost = lost, won
+		}
+		if errs[won] != nil || errs[lost] == nil || !strings.Contains(errs[lost].Error(), "in use by a DB already") {
+			t.Fatalf("got the errors %v", errs)
+		}
+		if _, err := gormplugin.Describe(dbs[won], &tagged{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := gormplugin.Rename(dbs[won], &tagged{}, 1, "b"); err == nil || !strings.HasSuffix(err.Error(), "nowhere") {
+			t.Fatalf("a write went no further than %v", err)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ package txn
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -52,6 +53,31 @@ type Guard struct {
 // NewGuard returns a guard with a locker.
 func NewGuard(locker *pathlock.Locker) *Guard {
 	return &Guard{Locker: locker}
+}
+
+// IsClosed reports whether the connections of the DB have been closed. It does not ask the server:
+// a context that has ended keeps database/sql from that, and is not what it says of a closed pool.
+func (g *Guard) IsClosed() bool {
+	connections, err := g.DB.DB()
+	if err != nil {
+		return false
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	return !errors.Is(connections.PingContext(ended), context.Canceled)
+}
+
+// IsReplacedOn reports whether a statement runs on connections of another guard's, and that one's
+// DB was closed.
+func (g *Guard) IsReplacedOn(db *gorm.DB) bool {
+	of := g
+	switch c := Unwrapped(db.Statement.ConnPool).(type) {
+	case *Handle:
+		of = c.guard
+	case *pool:
+		of = c.guard
+	}
+	return of != g && of.DB != nil && of.IsClosed()
 }
 
 // Join returns the context under which a statement or a transaction runs that was given ctx. Where

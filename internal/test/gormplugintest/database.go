@@ -128,7 +128,7 @@ func RunTransactions(t *testing.T, d Database) {
 		{"errors that end it", checkEnded},
 		{"sessions that only read", checkReadOnly},
 	})
-	runOnce(t, d, []topic{{"nothing written", checkRefused}, {"handlers", checkHandlers}, {"steps", checkSteps}})
+	runOnce(t, d, []topic{{"nothing written", checkRefused}, {"replaced", checkReplaced}, {"handlers", checkHandlers}, {"steps", checkSteps}})
 }
 
 // RunRaces has many write at once.

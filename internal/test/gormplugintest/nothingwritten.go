@@ -1,6 +1,8 @@
 package gormplugintest
 
 import (
+	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -58,4 +60,35 @@ func checkRefused(t *testing.T, d Database) {
 	if now := w.state(); now != tree {
 		t.Errorf("the tree was %s and is %s", tree, now)
 	}
+}
+
+// checkReplaced operates in a transaction whose DB was closed, and then replaced by another.
+func checkReplaced(t *testing.T, d Database) {
+	w := newWorld(t, d, settings{})
+	a := w.build("/a")
+	old := open(t, d, settings{}, new(trace))
+	plugin := NewPlugin(w.locker)
+	w.must(old.Use(plugin))
+	pool, err := old.DB()
+	w.must(err)
+	w.must(old.Transaction(func(tx *gorm.DB) error {
+		w.must(pool.Close())
+		w.must(gormplugin.Rename(tx, &Suite{}, a.ID, "still"))
+		w.must(open(t, d, settings{}, new(trace)).Use(plugin))
+		_, copied := gormplugin.Copy(tx, &Suite{}, a.ID, gormplugin.Top())
+		_, deleted := gormplugin.Delete(tx, &Suite{}, a.ID)
+		_, asserted := gormplugin.Assert(tx, &Suite{}, a.ID)
+		for what, err := range map[string]error{
+			"Rename": gormplugin.Rename(tx, &Suite{}, a.ID, "b"), "Move": gormplugin.Move(tx, &Suite{}, a.ID, gormplugin.Top()),
+			"Copy": copied, "Delete": deleted, "Assert": asserted,
+			"Subtree":     gormplugin.Subtree(tx, &Suite{}, a.ID).Find(&[]Suite{}).Error,
+			"AfterCommit": gormplugin.AfterCommit(tx, func(context.Context) {}),
+		} {
+			if pathlock.FailureOf(err) != pathlock.FailureDatabase || !strings.Contains(err.Error(), "no longer serves") {
+				t.Errorf("%s: got the error %v", what, err)
+			}
+		}
+		return nil
+	}))
+	w.has("/still")
 }
