@@ -64,9 +64,9 @@ type Request struct {
 	// reach [Lock.Context]: what is done under the lock keeps the context's.
 	Operation string
 	// OwnScope keeps the scope that the context carries out of Tree, so that two workers who share
-	// that scope exclude each other there. The lock's scope is that of a lock in Tree from which the
-	// context descends, or else a new one, which holds in Tree alone. [Lock.Context] carries the
-	// context's own scope on, for other trees. A [Mutex] asks so, and package election does.
+	// that scope exclude each other there. The lock's scope is that of a lock in Tree from which
+	// the context descends, or else a new one, which holds in Tree alone. [Lock.Context] carries
+	// the context's own scope on, for other trees. A [Mutex] asks so, and package election does.
 	OwnScope bool
 	// Asserted says that the tree is right even if the lock keeps nobody out, because all that is
 	// written under it is asserted in its transaction, as package gormplugin does. Then [Degrade]
