@@ -63,8 +63,8 @@ type Request struct {
 	// Operation is that of the request's [Origin], in place of that of the context. It does not
 	// reach [Lock.Context]: what is done under the lock keeps the context's.
 	Operation string
-	// OwnScope keeps the scope that the context carries out of Tree, so that two workers who share
-	// that scope exclude each other there. The lock's scope is that of a lock in Tree from which
+	// OwnScope makes two workers exclude each other in Tree although both work under a lock of
+	// another tree, and so in one scope. The request's scope is that of a lock in Tree from which
 	// the context descends, or else a new one, which holds in Tree alone. [Lock.Context] carries
 	// the context's own scope on, for other trees. A [Mutex] asks so, and package election does.
 	OwnScope bool
