@@ -53,6 +53,7 @@ func TestFailureOf(t *testing.T) {
 		{"a STRICT table", "sqlite", errors.New("sqlite3: constraint failed: cannot store TEXT value in INTEGER column suites.note"), pathlock.FailureInvalid},
 		{"a trigger's own words", "sqlite", errors.New("sqlite3: constraint failed: no: NOT NULL constraint failed"), ""},
 		{"a text that is too long", "mysql", number(1406), pathlock.FailureInvalid},
+		{"a number that is too large for lib/pq", "postgres", fmt.Errorf("sql: converting argument $1 type: %w", errors.New("uint64 values with high bit set are not supported")), pathlock.FailureInvalid},
 		{"NUL in a text", "postgres", state("22021"), pathlock.FailureInvalid},
 		{"a syntax error", "mysql", number(1064), ""},
 		{"too many connections", "postgres", state("53300"), pathlock.FailureDatabase},

@@ -164,12 +164,12 @@ func tooLongPostgres(err error) (string, bool) {
 func unfitPostgres(err error) bool {
 	state := SQLState(err)
 	_, tooLong := tooLongPostgres(err)
-	walk(err, func(e error) { tooLong = tooLong || tooLargeForPgx.MatchString(e.Error()) })
+	walk(err, func(e error) { tooLong = tooLong || e.Error() == sqlTooLarge || tooLargeForPgx.MatchString(e.Error()) })
 	return strings.HasPrefix(state, "22") || state == "23502" || state == "23514" || tooLong
 }
 
 // tooLargeForPgx is what pgx says of a number that a column cannot hold.
-var tooLargeForPgx = regexp.MustCompile(`^failed to encode args\[\d+\]: unable to encode .+ (?:greater than maximum|less than minimum) value for int\d$`)
+var tooLargeForPgx = regexp.MustCompile(`^failed to encode args\[\d+\]: unable to encode .+ (?:greater than maximum|less than minimum) value for int\d+$`)
 
 // refusesPostgres goes by the classes of SQLSTATE: data, constraints, a trigger's own errors,
 // limits such as that of an index row, and views WITH CHECK OPTION.

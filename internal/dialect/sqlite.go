@@ -46,6 +46,7 @@ const (
 	sqliteTableLocked = "database table is locked"
 	sqliteDuplicate   = "UNIQUE constraint failed"
 	sqliteTooBig      = "string or blob too big"
+	sqlTooLarge       = "uint64 values with high bit set are not supported" // of database/sql
 )
 
 // sqliteMessage is how drivers begin an error of SQLite: with their own name, if at all, then
@@ -93,7 +94,7 @@ func refusesSQLite(err error) bool {
 
 // unfitSQLite reads SQLite's messages.
 func unfitSQLite(err error) bool {
-	return sqliteSaysAny(err, sqliteTooBig, "NOT NULL constraint failed", "CHECK constraint failed", "datatype mismatch", "cannot store ")
+	return sqliteSaysAny(err, sqliteTooBig, sqlTooLarge, "NOT NULL constraint failed", "CHECK constraint failed", "datatype mismatch", "cannot store ")
 }
 
 // unavailableSQLite reads SQLite's messages. See https://www.sqlite.org/rescode.html.

@@ -94,6 +94,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"duplicates", checkTaken},
 		{"depths", checkDepths},
 		{"loose keys", checkLooseKeys},
+		{"vast keys", checkVastKeys},
 		{"text marks", checkTextMarks},
 		{"targets", checkTargets},
 	})

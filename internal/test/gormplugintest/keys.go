@@ -2,9 +2,14 @@ package gormplugintest
 
 import (
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"testing"
 
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
@@ -58,7 +63,51 @@ type (
 		Path   string `pathlock:"path" gorm:"size:500"`
 		IDs    string `pathlock:"idpath" gorm:"size:700"`
 	}
+
+	vastKeyed struct {
+		ID     uint64
+		Tree   uint64  `pathlock:"tree"`
+		Parent *uint64 `pathlock:"parent"`
+		Name   string  `pathlock:"name" gorm:"size:100"`
+		Path   string  `pathlock:"path" gorm:"size:500"`
+	}
 )
+
+// checkVastKeys writes and finds rows by whole numbers from 2^63 on. Columns of MySQL hold these.
+// Elsewhere they are values that no column holds, and refused as such.
+func checkVastKeys(t *testing.T, d Database) {
+	w := machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&vastKeyed{})})
+	w.must(gormplugin.AutoMigrate(w.db.Set("gorm:table_options", d.TableOptions).Session(&gorm.Session{})))
+	vast, want := uint64(1<<63+5), pathlock.FailureInvalid
+	if w.db.Name() == "mysql" {
+		want = ""
+	}
+	w.must(w.db.Create(&vastKeyed{ID: 7, Tree: 1, Name: "a"}).Error)
+	resolve := func(r pathlock.Resolver) error {
+		ctx := r.(preparer).Prepare(w.Context())
+		return errors.Join(testerr.Of(r.Resolve(ctx, fmt.Sprint(vast))), testerr.Of(r.Resolve(ctx, fmt.Sprint(vast))))
+	}
+	for _, c := range []struct {
+		what string
+		run  func() error
+	}{
+		{"Create", func() error { return w.db.Create(&vastKeyed{ID: vast, Tree: 1, Name: "b"}).Error }},
+		{"Create in a tree", func() error { return w.db.Create(&vastKeyed{Tree: vast, Name: "b"}).Error }},
+		{"Create below", func() error { return w.db.Create(&vastKeyed{ID: vast + 9, Parent: &vast, Name: "b"}).Error }},
+		{"Move", func() error { return gormplugin.Move(w.db, &vastKeyed{}, 7, gormplugin.Below(vast)) }},
+		{"Rename", func() error { return gormplugin.Rename(w.db, &vastKeyed{}, fmt.Sprint(vast), "c") }},
+		{"Resolver", func() error { return resolve(w.plugin.Resolver(&vastKeyed{})) }},
+		{"ResolverBy", func() error { return resolve(w.plugin.ResolverBy(&vastKeyed{}, "id")) }},
+		{"Delete", func() error { return testerr.Of(gormplugin.Delete(w.db, &vastKeyed{}, vast)) }},
+	} {
+		if err := c.run(); (err == nil) != (want == "") || w.plugin.FailureOf(err) != want {
+			t.Errorf("%s: got the error %v, want %q", c.what, err, want)
+		}
+	}
+	if want == "" {
+		w.fails(w.db.Take(&vastKeyed{}, 7).Error, gorm.ErrRecordNotFound) // it was below
+	}
+}
 
 // someBytes returns a key that is no valid text.
 func someBytes() (b [16]byte) {
