@@ -18,8 +18,8 @@ type spelling struct {
 	dir string
 	// joined compares fast and byte by byte with another such text, where the rows end so.
 	joined, end string
-	// least is the least key of a group, and bytes a literal.
-	least, bytes string
+	// least and greatest are keys of a group, and bytes is a literal.
+	least, greatest, bytes string
 }
 
 // spellings are those of the databases. PostgreSQL has no least UUID, MySQL joins by no long text,
@@ -28,10 +28,10 @@ var spellings = map[*dialect.Dialect]spelling{
 	dialect.MySQL: {
 		length: "CHAR_LENGTH(%s)", butLast: "LEFT(%[1]s, CHAR_LENGTH(%[1]s) - 1)",
 		dir:    "LEFT(%[1]s, CHAR_LENGTH(%[1]s) - CHAR_LENGTH(SUBSTRING_INDEX(%[1]s, '%[2]s', -1)))",
-		joined: "SHA2(%s, 256)", least: "MIN(%s)", bytes: "X'%s'",
+		joined: "SHA2(%s, 256)", least: "MIN(%s)", greatest: "MAX(%s)", bytes: "X'%s'",
 	},
-	dialect.PostgreSQL: {length: "LENGTH(%s)", butLast: "LEFT(%s, -1)", dir: "RTRIM(%[1]s, REPLACE(%[1]s, '%[2]s', ''))", joined: "%s", least: "(ARRAY_AGG(%[1]s ORDER BY %[1]s))[1]", bytes: "'\\x%s'"},
-	dialect.SQLite:     {length: "LENGTH(%s)", butLast: "SUBSTR(%[1]s, 1, LENGTH(%[1]s) - 1)", dir: "RTRIM(%[1]s, REPLACE(%[1]s, '%[2]s', ''))", joined: "CAST(%s AS TEXT)", end: " LIMIT -1", least: "MIN(%s)", bytes: "X'%s'"},
+	dialect.PostgreSQL: {length: "LENGTH(%s)", butLast: "LEFT(%s, -1)", dir: "RTRIM(%[1]s, REPLACE(%[1]s, '%[2]s', ''))", joined: "%s", least: "(ARRAY_AGG(%[1]s ORDER BY %[1]s))[1]", greatest: "(ARRAY_AGG(%[1]s ORDER BY %[1]s DESC))[1]", bytes: "'\\x%s'"},
+	dialect.SQLite:     {length: "LENGTH(%s)", butLast: "SUBSTR(%[1]s, 1, LENGTH(%[1]s) - 1)", dir: "RTRIM(%[1]s, REPLACE(%[1]s, '%[2]s', ''))", joined: "CAST(%s AS TEXT)", end: " LIMIT -1", least: "MIN(%s)", greatest: "MAX(%s)", bytes: "X'%s'"},
 }
 
 // highest are the highest numbers of MySQL's unsigned types, up to the highest key that fsck knows.
@@ -71,11 +71,12 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 		own, above, top = s.ownPath(d, form), q(column), ""
 	}
 	where, tree, same := " WHERE "+own+" <> "+root, "", ""
-	if s.Deleted != "" {
-		where += " AND " + d.Live(q(s.Deleted), s.of.kind(s.Deleted), s.when())
-	}
 	if s.Tree != "" {
 		tree, same = q(s.Tree)+" AS tree, ", " AND a.tree = b.tree"
+	}
+	live := "1 = 1"
+	if s.Deleted != "" {
+		live = d.Live(q(s.Deleted), s.of.kind(s.Deleted), s.when())
 	}
 	rows := func(path, where string) string {
 		return fmt.Sprintf("(SELECT %s AS own, %s%s AS path FROM %s%s%s)", q(s.Key), tree, fmt.Sprintf(spelt.joined, path), table, where, spelt.end)
@@ -96,14 +97,24 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	if s.of.columns[s.Parent].Nullable {
 		none = "NULL"
 	}
-	update := strings.NewReplacer("@table", table+" AS c", "@belongs", "c."+q(s.Key)+" = j.own", "@where", "1 = 1",
-		"@others", fmt.Sprintf("(SELECT b.own, CASE WHEN COUNT(a.own) = 1 THEN %s END AS up FROM %s AS b LEFT JOIN %s AS a ON a.path = b.path%s AND a.own <> b.own GROUP BY b.own) AS j",
-			fmt.Sprintf(spelt.least, "a.own"), rows(above, ""), rows(own, where), same),
-		"@set", fmt.Sprintf("SET %s = COALESCE(j.up, CASE WHEN %s = %s%s THEN %s ELSE %s END)", q(s.Parent), above, root, top, none, missing))
-	return append(statements, Statement{
-		SQL: update.Replace(d.AssignBelow),
+	// A row of those below is given one of those above that has the path above it.
+	fill := func(below, aboves, up, parent string) string {
+		return strings.NewReplacer("@table", table+" AS c", "@belongs", "c."+q(s.Key)+" = j.own", "@where", "1 = 1",
+			"@others", fmt.Sprintf("(SELECT b.own, %s AS up FROM %s AS b LEFT JOIN %s AS a ON a.path = b.path%s AND a.own <> b.own GROUP BY b.own) AS j",
+				up, rows(above, below), rows(own, where+" AND "+aboves), same),
+			"@set", fmt.Sprintf("SET %s = COALESCE(j.up, %s)", q(s.Parent), parent)).Replace(d.AssignBelow)
+	}
+	statements = append(statements, Statement{
+		SQL: fill("", live, "CASE WHEN COUNT(a.own) = 1 THEN "+fmt.Sprintf(spelt.least, "a.own")+" END", fmt.Sprintf("CASE WHEN %s = %s%s THEN %s ELSE %s END", above, root, top, none, missing)),
 		Why: fmt.Sprintf("the parent is the only row with the path above; %d rows have none, or several, and get the parent %s, which fsck finds", s.judge().orphans, missing),
 	})
+	if s.Deleted != "" {
+		statements = append(statements, Statement{
+			SQL: fill(" WHERE NOT ("+live+") AND "+q(s.Parent)+" = "+missing, "NOT ("+live+")", fmt.Sprintf(spelt.greatest, "a.own"), missing),
+			Why: "the parent of a deleted row may be deleted, too: it is the newest with the path above",
+		})
+	}
+	return statements
 }
 
 // pathColumn is the column of the path, with its form: that of names, if there are two.
