@@ -65,7 +65,7 @@ func Unfilled(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model
 			if row != "" {
 				c.found(Finding{
 					Severity: Unsafe, Check: Filled, Missing: fmt.Sprintf("the column %s of row %s %s", u.column, row, u.what),
-					Why: u.why, Advice: "fill the column, which pathlock adopt prints a statement for; pathlock fsck finds what is wrong besides",
+					Why: u.why, Advice: "run the UPDATE that fills the column, which pathlock adopt prints while it is empty, for later rows too; pathlock fsck finds what else is wrong",
 				})
 			}
 		}

@@ -41,9 +41,9 @@ var highest = map[string]string{"tinyint": "255", "smallint": "65535", "mediumin
 // run again beside unique indexes.
 func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	q, table, spelt := d.QuotePart, d.Quote(s.Table.Table), spellings[d]
-	if s.pair != nil {
+	if s.pair != nil && s.isAdded(s.Tree) {
 		statements = append(statements, Statement{
-			SQL: fmt.Sprintf("UPDATE %s SET %s = %s", table, q(s.Tree), s.pairSQL(d)),
+			SQL: fmt.Sprintf("UPDATE %s SET %s = %s WHERE %s IS NULL OR NOT (%s)", table, q(s.Tree), s.pairSQL(d), q(s.Tree), s.isPairSQL(d)),
 			Why: "the tree is " + strings.Join(s.pair, " and "),
 		})
 	}
@@ -149,4 +149,14 @@ func concat(d *dialect.Dialect, parts ...string) string {
 // pairSQL is the value of a column that is made of two.
 func (s *shape) pairSQL(d *dialect.Dialect) string {
 	return concat(d, d.QuotePart(s.pair[0]), "':'", d.QuotePart(s.pair[1]))
+}
+
+// isPairSQL is the condition that a column has the value that is made of two, whose collations may
+// be others.
+func (s *shape) isPairSQL(d *dialect.Dialect) string {
+	condition := d.QuotePart(s.Tree) + " = " + s.pairSQL(d)
+	if d == dialect.MySQL {
+		condition += " COLLATE utf8mb4_bin"
+	}
+	return condition
 }

@@ -125,7 +125,7 @@ func goName(column string) string {
 // snake matches names of columns that GORM makes of the names of fields.
 var snake = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
-// tags are the tags of the fields that pathlock has to know.
+// tags are the tags of the fields that pathlock has to know, and the hook that fills one of them.
 func (s *shape) tags() (fields []string) {
 	with := func(role, option, value string) string {
 		if value == "" {
@@ -142,6 +142,10 @@ func (s *shape) tags() (fields []string) {
 			continue
 		}
 		fields = append(fields, s.field(f.column, fmt.Sprintf("pathlock:%q", f.tag)))
+	}
+	if s.pair != nil {
+		fields = append(fields, fmt.Sprintf(`func (m *%s) BeforeCreate(*gorm.DB) error { m.%s = fmt.Sprint(m.%s, ":", m.%s); return nil }`,
+			typeName(s.Table.Table), goName(s.Tree), goName(s.pair[0]), goName(s.pair[1])))
 	}
 	return fields
 }

@@ -22,9 +22,8 @@ func (s *shape) notes() (notes []string) {
 		notes = append(notes, "no path shows what separates names: the form is a guess")
 	}
 	if s.pair != nil {
-		d := s.of.dialect
-		notes = append(notes, fmt.Sprintf("the tree is %s: a BeforeCreate hook fills %s, a column made of both, and CHECK (%s = %s) keeps it",
-			strings.Join(s.pair, " and "), s.Tree, d.QuotePart(s.Tree), s.pairSQL(d)))
+		notes = append(notes, fmt.Sprintf("the tree is %s: the hook BeforeCreate fills %s, a column made of both, in new rows; the constraint CHECK (%s) keeps it so",
+			strings.Join(s.pair, " and "), s.Tree, s.isPairSQL(s.of.dialect)))
 	}
 	if !s.guessed {
 		notes = append(notes, s.others()...)

@@ -68,11 +68,13 @@ func (s *shape) settle() {
 			most, s.Tree, s.SingleTree = rank, name, ""
 		}
 	}
-	if s.Tree == "" || s.Path == "" || s.apart(s.Tree) {
+	if s.Tree == "" || s.Path == "" {
 		return
 	}
 	for _, second := range s.of.trees(pairHint) {
-		if pair := s.inPair(s.Tree, second); !s.hasRole(second) && pair.treeRank(pair.Tree, rowOf) >= apartRank {
+		pair := s.inPair(s.Tree, second)
+		made := s.of.columns[pair.Tree].Name != "" && !s.of.isVacant(pair.Tree)
+		if !s.hasRole(second) && (made || !s.apart(s.Tree) && pair.treeRank(pair.Tree, rowOf) >= apartRank) {
 			*s = pair
 			return
 		}

@@ -28,7 +28,11 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 			c.Collation = r.dialect.Collation(r.version)
 		}
 		planned = append(planned, c)
-		add(Statement{SQL: "ALTER TABLE " + r.dialect.Quote(s.Table.Table) + " ADD COLUMN " + r.dialect.QuotePart(c.Name) + " " + r.typeOf(c), Why: "pathlock keeps it; the table lacks it"})
+		keeps := "pathlock keeps it"
+		if s.pair != nil && c.Name == s.Tree {
+			keeps = "the model's hook fills it in new rows"
+		}
+		add(Statement{SQL: "ALTER TABLE " + r.dialect.Quote(s.Table.Table) + " ADD COLUMN " + r.dialect.QuotePart(c.Name) + " " + r.typeOf(c), Why: keeps + "; the table lacks it"})
 	}
 	for _, st := range s.fills(r.dialect) {
 		add(st)
