@@ -205,11 +205,11 @@ func (a *ancestry) above(names []name) (ids []any, known bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, name := range names {
-		id, known := a.named[name]
-		for known && id != nil {
-			if id, known = a.parent[id]; id != nil && !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
+		id, known := a.parent[a.named[name]]
+		// Rows that were read at different times may have been each other's parents.
+		for known && id != nil && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+			id, known = a.parent[id]
 		}
 		if !known {
 			return nil, false

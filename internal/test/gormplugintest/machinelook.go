@@ -39,6 +39,13 @@ func (m *machine) look(w *world) {
 		for i, found := range resolver.ResolveAll(ctx, texts) {
 			m.isAt(ids[i], found.Location, found.Err)
 		}
+		m.lookUp(w, ctx, ids, "id", func(id int) string { return x.text(m.keys[id]) })
+	}
+	if !m.nameless {
+		m.lookUp(w, ctx, ids, x.label, func(id int) string { return m.rows[id].name })
+	}
+	if x.path != "" {
+		m.lookUp(w, ctx, ids, x.path, func(id int) string { return m.path(m.rows[id].parent) + "/" + m.rows[id].name })
 	}
 	for _, id := range ids {
 		at, err := gormplugin.Resolve(db, x.new(), m.keys[id])
@@ -70,6 +77,36 @@ type preparer interface {
 	Prepare(ctx context.Context) context.Context
 }
 
+// lookUp asks for the rows with what some rows hold, in one tree or in all. What the table remembers
+// of earlier answers changes none.
+func (m *machine) lookUp(w *world, ctx context.Context, ids []int, column string, held func(id int) string) {
+	x, in := m.table, m.rows[ids[0]].tree
+	everywhere := x.sole != "" || column == "id" && rapid.Bool().Draw(m.T, "in all trees")
+	var tree []func(context.Context) (any, error)
+	if !everywhere {
+		tree = append(tree, func(context.Context) (any, error) { return m.spelled(m.trees[in]), nil })
+	}
+	if rapid.Bool().Draw(m.T, "in no request") {
+		ctx = m.Context()
+	}
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id int) bool { return strings.Trim(held(id), "/") == "" })
+	texts, names := make([]string, len(ids)), spelling{separator: m.form.separator}
+	for i, id := range ids {
+		if texts[i] = held(id); column == x.path {
+			texts[i] = m.typed(names, names.of(held(id)))
+		}
+	}
+	for i, found := range w.plugin.ResolverBy(x.new(), column, tree...).(preparer).ResolveAll(ctx, texts) {
+		hits := slices.DeleteFunc(m.live(), func(id int) bool { return held(id) != held(ids[i]) || !everywhere && m.rows[id].tree != in })
+		switch {
+		case len(hits) == 1:
+			m.isAt(hits[0], found.Location, found.Err)
+		case found.Err == nil || isA(found.Err, pathlock.ErrNotFound) != (len(hits) == 0):
+			m.Fatalf("%d rows have the %s %q: found at %v, %v", len(hits), column, texts[i], found.Location, found.Err)
+		}
+	}
+}
+
 // isAt checks where a row was found.
 func (m *machine) isAt(id int, at pathlock.Location, err error) {
 	switch {
@@ -79,7 +116,7 @@ func (m *machine) isAt(id int, at pathlock.Location, err error) {
 		}
 	case err != nil:
 		m.Fatal(err)
-	case m.table.path != "" && strings.TrimSuffix(at.Path.String(), "/") != m.path(id):
+	case m.table.path != "" && strings.TrimSuffix(at.Path.String(), "/") != m.path(id) || m.table.path == "" && !m.table.scarce && at.Path.Base() != m.table.text(m.keys[id]):
 		m.Fatalf("%s is found at %s", m.path(id), at.Path)
 	}
 }

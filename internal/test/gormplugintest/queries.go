@@ -47,6 +47,7 @@ func queryChecks() []check {
 		{"rows by another column", findByColumn},
 		{"rows by another column, again", findAgain},
 		{"rows of one tree, again", findNoOther},
+		{"rows that others have turned round", findTurned},
 		{"rows by their paths", findByPath},
 		{"what clients are told", checkDetails},
 	}
@@ -190,6 +191,30 @@ func findNoOther(w *world) {
 	w.must(w.db.Unscoped().Delete(&Topic{}, a.ID).Error)
 	w.must(w.db.Create(&Topic{ID: a.ID, WikiID: w.newPlan().PlanID, Name: "b"}).Error)
 	w.fails(find(), pathlock.ErrNotFound)
+}
+
+// findTurned looks up two rows again, of which another program has put the upper one below the other.
+func findTurned(w *world) {
+	b := w.build("/a/b")
+	a := w.build("/a")
+	w.must(errors.Join(w.db.Model(a).Update("note", "a").Error, w.db.Model(b).Update("note", "b").Error))
+	notes := w.plugin.ResolverBy(&Suite{}, "note").(preparer)
+	find := func(ctx context.Context, note, want string) {
+		if at, err := notes.Resolve(ctx, note); err != nil || at.Path.String() != want {
+			w.Errorf("%s is at %v, %v, want %s", note, at, err, want)
+		}
+	}
+	request := func() context.Context { return notes.Prepare(w.Context()) }
+	find(request(), "a", "/a")
+	find(request(), "b", "/a/b")
+	db, err := gorm.Open(w.db.Dialector, &gorm.Config{})
+	w.must(err)
+	w.must(db.Use(NewPlugin(w.locker)))
+	w.must(gormplugin.Move(db, &Suite{}, b.ID, gormplugin.Below(w.root.ID)))
+	w.must(gormplugin.Move(db, &Suite{}, a.ID, gormplugin.Below(b.ID)))
+	find(w.Context(), "a", "/b/a") // by now, each is remembered below the other
+	find(request(), "b", "/b")
+	find(request(), "a", "/b/a")
 }
 
 // findByPath looks up rows by what users type.
