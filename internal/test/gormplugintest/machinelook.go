@@ -77,8 +77,8 @@ type preparer interface {
 	Prepare(ctx context.Context) context.Context
 }
 
-// lookUp asks for the rows with what some rows hold, in one tree or in all. What the table remembers
-// of earlier answers changes none.
+// lookUp asks for the rows with what some rows hold, in one tree or in all. What the table
+// remembers of earlier answers changes none.
 func (m *machine) lookUp(w *world, ctx context.Context, ids []int, column string, held func(id int) string) {
 	x, in := m.table, m.rows[ids[0]].tree
 	everywhere := x.sole != "" || column == "id" && rapid.Bool().Draw(m.T, "in all trees")

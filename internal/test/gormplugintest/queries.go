@@ -193,7 +193,8 @@ func findNoOther(w *world) {
 	w.fails(find(), pathlock.ErrNotFound)
 }
 
-// findTurned looks up two rows again, of which another program has put the upper one below the other.
+// findTurned looks up two rows again, of which another program has put the upper one below the
+// other.
 func findTurned(w *world) {
 	b := w.build("/a/b")
 	a := w.build("/a")
