@@ -43,7 +43,7 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	q, table, spelt := d.QuotePart, d.Quote(s.Table.Table), spellings[d]
 	if s.pair != nil && s.isAdded(s.Tree) {
 		statements = append(statements, Statement{
-			SQL: fmt.Sprintf("UPDATE %s SET %s = %s WHERE %s IS NULL OR NOT (%s)", table, q(s.Tree), s.pairSQL(d), q(s.Tree), s.isPairSQL(d)),
+			SQL: fmt.Sprintf("UPDATE %s SET %s = %s WHERE %s(%s IS NULL OR NOT (%s))", table, q(s.Tree), s.pairSQL(d), s.byKey(d), q(s.Tree), s.isPairSQL(d)),
 			Why: "the tree is " + strings.Join(s.pair, " and "),
 		})
 	}
@@ -58,7 +58,7 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	dir := fmt.Sprintf(spelt.dir, text, form.Separator)
 	if s.isAdded(s.Name) {
 		statements = append(statements, Statement{
-			SQL: fmt.Sprintf("UPDATE %s SET %s = SUBSTR(%s, %s + 1)", table, q(s.Name), text, fmt.Sprintf(spelt.length, dir)),
+			SQL: fmt.Sprintf("UPDATE %s SET %s = SUBSTR(%s, %s + 1) WHERE %s%s IS NOT NULL", table, q(s.Name), text, fmt.Sprintf(spelt.length, dir), s.byKey(d), q(column)),
 			Why: "the name is the last one of the path",
 		})
 	}
@@ -146,17 +146,14 @@ func concat(d *dialect.Dialect, parts ...string) string {
 	return strings.Join(parts, " || ")
 }
 
-// pairSQL is the value of a column that is made of two.
-func (s *shape) pairSQL(d *dialect.Dialect) string {
-	return concat(d, d.QuotePart(s.pair[0]), "':'", d.QuotePart(s.pair[1]))
-}
-
-// isPairSQL is the condition that a column has the value that is made of two, whose collations may
-// be others.
-func (s *shape) isPairSQL(d *dialect.Dialect) string {
-	condition := d.QuotePart(s.Tree) + " = " + s.pairSQL(d)
-	if d == dialect.MySQL {
-		condition += " COLLATE utf8mb4_bin"
+// byKey is a condition that all keys meet, for MySQL's safe updates: these want a range of an index.
+func (s *shape) byKey(d *dialect.Dialect) string {
+	zero, least := "''", s.of.cells[s.Key]
+	if s.of.kind(s.Key) == dialect.Number {
+		zero = "0"
 	}
-	return condition
+	if d != dialect.MySQL || zero == "0" && len(least) > 0 && (least[0].String == "0" || strings.HasPrefix(least[0].String, "-")) {
+		return ""
+	}
+	return d.QuotePart(s.Key) + " > " + zero + " AND "
 }

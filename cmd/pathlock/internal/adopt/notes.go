@@ -22,8 +22,11 @@ func (s *shape) notes() (notes []string) {
 		notes = append(notes, "no path shows what separates names: the form is a guess")
 	}
 	if s.pair != nil {
-		notes = append(notes, fmt.Sprintf("the tree is %s: the hook BeforeCreate fills %s, a column made of both, in new rows; the constraint CHECK (%s) keeps it so",
-			strings.Join(s.pair, " and "), s.Tree, s.isPairSQL(s.of.dialect)))
+		note := fmt.Sprintf("the tree is %s: the hook BeforeCreate fills %s, a column made of both, in new rows", strings.Join(s.pair, " and "), s.Tree)
+		if constraints[s.of.dialect] == "" {
+			note += fmt.Sprintf("; when you create the table anew, give it CHECK (%s)", s.isPairSQL(s.of.dialect))
+		}
+		notes = append(notes, note)
 	}
 	if !s.guessed {
 		notes = append(notes, s.others()...)

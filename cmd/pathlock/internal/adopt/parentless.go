@@ -1,7 +1,6 @@
 package adopt
 
 import (
-	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -59,44 +58,6 @@ func (s shape) byPaths() (found []shape) {
 		}
 	}
 	return found
-}
-
-// inPair takes the trees' ids from a column that is made of two, and adds it if there is none.
-func (s shape) inPair(first, second string) shape {
-	cells := make([]cell, s.of.rows)
-	for i := range cells {
-		cells[i] = cell{String: s.of.cells[first][i].String + ":" + s.of.cells[second][i].String, Valid: true}
-	}
-	length := int64(1)
-	for _, name := range []string{first, second} {
-		length += cmp.Or(s.of.columns[name].Length, pairLength)
-	}
-	s.pair = []string{first, second}
-	if made, whole := s.of.madeOf(cells); made == "" {
-		s.Tree = s.add(first+"_"+second, nil, textType(s.of.dialect, length), cells)
-	} else if s.Tree = made; !whole {
-		s.filled = append(slices.Clone(s.filled), made)
-	}
-	return s
-}
-
-// madeOf returns the column whose rows have these texts, or still nothing in some: it is not whole
-// then.
-func (t *table) madeOf(texts []cell) (column string, whole bool) {
-	for _, name := range t.order {
-		same, lacking := 0, 0
-		for i, c := range t.cells[name] {
-			if c == texts[i] {
-				same++
-			} else if !c.Valid {
-				lacking++
-			}
-		}
-		if same > 0 && same+lacking == t.rows {
-			return name, lacking == 0
-		}
-	}
-	return "", false
 }
 
 // trees are the columns that can have the trees' ids by their names, or by others.

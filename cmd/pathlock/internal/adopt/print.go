@@ -45,12 +45,15 @@ func (s *shape) refused(v verdict, found []treeschema.Finding) (refused []string
 // rollout lists the steps to the tree's protection.
 func (t Tree) rollout() (steps []string) {
 	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
-	fsck, late := "pathlock fsck "+flags(t.shape.Table, true), t.lateIndexes()
+	fsck, late, kinds := t.fsck(), t.late(), "UNIQUE"
+	if t.shape.pair != nil {
+		kinds = "UNIQUE or CHECK"
+	}
 	say("Release old code without AutoMigrate of %s.", t.Table)
 	if len(t.Statements) > 0 {
 		without := ""
 		if late != "" {
-			without = ", but for those with UNIQUE, as " + late
+			without = ", but for those with " + kinds + ", as " + late
 		}
 		say("Run the statements above, one by one%s. Then run %s.", without, t.shape.analyze())
 	}
@@ -65,21 +68,26 @@ func (t Tree) rollout() (steps []string) {
 	say("See what a repair would change: %s", repair)
 	say("Repair, as nobody writes now: %s --apply --locks off --log changes.jsonl", repair)
 	if late != "" {
-		say("Run the statements with UNIQUE.")
+		say("Run the statements with %s.", kinds)
 	}
+	say("Check, before the start and after a day: %s", fsck)
 	say("Start the new instances, with the tags and options above, first with offstore.New().")
-	say("Check, now and after a day: %s", fsck)
 	say("Restart the instances with a lock store, one after the other.")
 	return steps
 }
 
-// lateIndexes says why the unique indexes have to wait for the repair, "" if they have not.
-func (t Tree) lateIndexes() string {
+// fsck is the command that checks the tree.
+func (t Tree) fsck() string { return "pathlock fsck " + flags(t.shape.Table, true) }
+
+// late says why unique indexes and constraints have to wait for the repair, "" if they have not.
+func (t Tree) late() string {
 	switch {
-	case !slices.ContainsFunc(t.Statements, func(s Statement) bool { return strings.Contains(s.SQL, " UNIQUE ") }):
+	case !slices.ContainsFunc(t.Statements, func(s Statement) bool {
+		return strings.Contains(s.SQL, " UNIQUE ") || strings.Contains(s.SQL, " CHECK (")
+	}):
 		return ""
-	case t.shape.isAdded(t.shape.Parent):
-		return "old code writes rows without a parent, which these would refuse"
+	case t.shape.isAdded(t.shape.Parent) || t.shape.pair != nil:
+		return "old code writes rows that these would refuse"
 	case t.twins > 0:
 		return fmt.Sprintf("%d rows have the name of a sibling now", t.twins)
 	}
@@ -143,6 +151,9 @@ func (t Tree) write(b *strings.Builder) {
 		if s.Undo != "" {
 			statements = append(statements, "  -- back: "+s.Undo+";")
 		}
+	}
+	if len(t.shape.added)+len(t.shape.filled) > 0 {
+		statements = append(statements, "-- after the repair, and before the first start, this must find nothing: "+t.fsck())
 	}
 	list("Statements", statements)
 	list("What fsck finds", t.Findings)

@@ -72,7 +72,12 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 		}
 		found, planned = append(found, lacks...), nil
 	}
-	return found, nil
+	of = s.of
+	constraints, err := r.keepPair(ctx, s)
+	for _, st := range constraints {
+		add(st)
+	}
+	return found, err
 }
 
 // zeroTops is the statement that gives rows at the top the zero value for a parent.
@@ -83,7 +88,7 @@ func (s *shape) zeroTops(d *dialect.Dialect) Statement {
 	}
 	update := "UPDATE " + d.Quote(s.Table.Table) + " SET " + parent + " = "
 	return Statement{
-		SQL: update + zero + " WHERE " + parent + " = " + is, Why: "a row at the top has no parent, or 0: change what reads and writes its own key there",
+		SQL: update + zero + " WHERE " + s.byKey(d) + parent + " = " + is, Why: "a row at the top has no parent, or 0: change what reads and writes its own key there",
 		Undo: update + is + " WHERE " + parent + " = " + zero,
 	}
 }
