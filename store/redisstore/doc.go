@@ -22,12 +22,12 @@
 //
 // # How the code is laid out
 //
-//	Store                acquire, wait, release, transfer, snapshot, trees, open, sentinels
-//	 │  wire, keys       what scripts are sent and what they keep; how keys are named
-//	 │  scripts          how each script is put together from the folder scripts
-//	 ├─ internal/pubsub  hears which waiters have been granted
-//	 ├─ internal/calls   ends every call in time, and takes back what calls leave behind
-//	 └─ internal/lua     runs scripts
+//	store, acquire, wait, hold, gate   the methods of a store
+//	open, sentinels                    which servers a URL names
+//	scripts, wire, keys                the Lua in the folder scripts, what it is sent, the keys
+//	lib/handover.lua, listener         who is granted next and told so; who hears it
+//	calls, takeback                    every call ends in time; what it left behind is withdrawn
+//	conflict, looks                    who is in the way; what a snapshot shows
 //
 // # The keys
 //
