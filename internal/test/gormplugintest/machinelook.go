@@ -39,13 +39,13 @@ func (m *machine) look(w *world) {
 		for i, found := range resolver.ResolveAll(ctx, texts) {
 			m.isAt(ids[i], found.Location, found.Err)
 		}
-		m.lookUp(w, ctx, ids, "id", func(id int) string { return x.text(m.keys[id]) })
+		m.lookUp(ctx, w, ids, "id", func(id int) string { return x.text(m.keys[id]) })
 	}
 	if !m.nameless {
-		m.lookUp(w, ctx, ids, x.label, func(id int) string { return m.rows[id].name })
+		m.lookUp(ctx, w, ids, x.label, func(id int) string { return m.rows[id].name })
 	}
 	if x.path != "" {
-		m.lookUp(w, ctx, ids, x.path, func(id int) string { return m.path(m.rows[id].parent) + "/" + m.rows[id].name })
+		m.lookUp(ctx, w, ids, x.path, func(id int) string { return m.path(m.rows[id].parent) + "/" + m.rows[id].name })
 	}
 	for _, id := range ids {
 		at, err := gormplugin.Resolve(db, x.new(), m.keys[id])
@@ -79,7 +79,7 @@ type preparer interface {
 
 // lookUp asks for the rows with what some rows hold, in one tree or in all. What the table
 // remembers of earlier answers changes none.
-func (m *machine) lookUp(w *world, ctx context.Context, ids []int, column string, held func(id int) string) {
+func (m *machine) lookUp(ctx context.Context, w *world, ids []int, column string, held func(id int) string) {
 	x, in := m.table, m.rows[ids[0]].tree
 	everywhere := x.sole != "" || column == "id" && rapid.Bool().Draw(m.T, "in all trees")
 	var tree []func(context.Context) (any, error)
