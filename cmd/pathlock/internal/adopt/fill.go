@@ -146,7 +146,7 @@ func concat(d *dialect.Dialect, parts ...string) string {
 	return strings.Join(parts, " || ")
 }
 
-// byKey is a condition that all keys meet, for MySQL's safe updates: these want a range of an index.
+// byKey is a condition that all keys meet: MySQL's safe updates want a range of an index.
 func (s *shape) byKey(d *dialect.Dialect) string {
 	zero, least := "''", s.of.cells[s.Key]
 	if s.of.kind(s.Key) == dialect.Number {

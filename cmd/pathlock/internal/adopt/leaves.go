@@ -68,7 +68,7 @@ func (s *shape) findLeaves(tables []*table) (carried [][2]string) {
 				s.addLeaf(p, column, true, path)
 			case s.IDPath != "" && p.carries(column, had.keys, ids):
 				s.addLeaf(p, column, false, ids)
-			case s.isAdded(s.IDPath):
+			case s.Path == "":
 				carried = append(carried, s.takeNames(p, column)...)
 				continue
 			default:
@@ -80,8 +80,8 @@ func (s *shape) findLeaves(tables []*table) (carried [][2]string) {
 	return carried
 }
 
-// takeNames gives a shape without a path one of names, where another table has such paths of its
-// rows.
+// takeNames finds a column of another table that has paths of names of the rows of a shape without
+// these. A shape without any path gets one of names then.
 func (s *shape) takeNames(p pointer, column string) [][2]string {
 	for _, label := range s.of.labels() {
 		named := *s
@@ -94,7 +94,7 @@ func (s *shape) takeNames(p pointer, column string) [][2]string {
 				if !deep || !p.carries(column, paths, f) {
 					continue
 				}
-				if nameHint.MatchString(label) && len(s.Leaves) == 0 {
+				if s.isAdded(s.IDPath) && nameHint.MatchString(label) && len(s.Leaves) == 0 {
 					s.added, s.filled, s.IDPath, s.IDPathForm, s.Name = nil, nil, "", "", label
 					s.Path = s.add("path", nil, textType(s.of.dialect, pathLength), nil)
 					s.setForm(f)
