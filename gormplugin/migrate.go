@@ -16,9 +16,10 @@ import (
 //
 // To an existing table of a registered model it adds missing columns, indexes and constraints, and
 // changes nothing that is there. If the table has rows, and lacks a column of the tree, parent,
-// name, path or depth, or has one that was not filled, AutoMigrate changes nothing at all, and the
-// error matches [ErrUnsafeSchema]. It says what to do: pathlock adopt prints statements that add
-// and fill a parent, for example.
+// name, path or depth, or live rows have no tree, or no parent and a path below another row's,
+// AutoMigrate changes nothing at all, and the error matches [ErrUnsafeSchema]. It says what to do:
+// pathlock adopt prints statements that add and fill a parent, for example. Paths and depths that
+// were not filled are for pathlock fsck to find.
 //
 // GORM alters the columns of other models as usual, except on SQLite: there it would make the table
 // anew, and delete the rows that refer to it by ON DELETE CASCADE. For the same reason AutoMigrate
@@ -45,6 +46,9 @@ import (
 // DefaultStringSize. Tag a field `gorm:"size:…"` for another size.
 func AutoMigrate(db *gorm.DB, others ...any) error {
 	p, err := pluginOf(db)
+	if err == nil {
+		err = checkSession(db)
+	}
 	if err != nil {
 		return err
 	}

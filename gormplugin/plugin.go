@@ -181,6 +181,15 @@ func pluginOf(db *gorm.DB) (*inUse, error) {
 	return u, txn.RefuseSharding(db)
 }
 
+// checkSession refuses a session that was made before the DB used the plugin, on which no guarded
+// write would succeed.
+func checkSession(db *gorm.DB) error {
+	if _, bare := txn.Unwrapped(db.Statement.ConnPool).(*sql.DB); bare {
+		return fmt.Errorf("%w: this session was made before db.Use, by Debug or WithContext for example: make it afterwards", ErrUnmanagedTransaction)
+	}
+	return nil
+}
+
 // register adds the plugin's callbacks to GORM's chains: one at each end, and one that replaces
 // GORM's own writing callback. All of these places exist whether or not the DB was opened with
 // SkipDefaultTransaction.

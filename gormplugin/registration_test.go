@@ -214,7 +214,11 @@ func TestUseOnce(t *testing.T) {
 	if err := gormplugin.Verify(db); err == nil || !strings.Contains(err.Error(), "does not use the plugin") {
 		t.Errorf("Verify without the plugin: %v", err)
 	}
+	early := db.Debug()
 	testerr.Must(t, db.Use(plugin))
+	for _, err := range []error{gormplugin.AutoMigrate(early), gormplugin.Verify(early)} {
+		testerr.Is(t, "a session from before Use", err, gormplugin.ErrUnmanagedTransaction)
+	}
 	if err := openNowhere(t, "mysql").Use(plugin); err == nil {
 		t.Error("one plugin serves two databases")
 	}

@@ -93,6 +93,9 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 // [AutoMigrate] makes, Verify finds nothing.
 func Verify(db *gorm.DB) error {
 	p, err := pluginOf(db)
+	if err == nil {
+		err = checkSession(db)
+	}
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
@@ -49,9 +50,10 @@ func Unfilled(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model
 		if err != nil {
 			return nil, err
 		}
-		if !there.exists || there.Kind != "" || len(there.lacks(t.Columns())) > 0 {
+		if !there.exists || there.Kind != "" || len(there.lacks(append(stated(t.Key), t.shaping()...))) > 0 {
 			continue
 		}
+		t.Marks = slices.DeleteFunc(slices.Clone(t.Marks), func(m Mark) bool { return len(there.lacks([]string{m.Column})) > 0 })
 		c := checker{dialect: d, table: t, catalogue: there}
 		if c.checkColumns(); slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Check == Type }) {
 			continue // its columns may not compare with the model's values
@@ -64,8 +66,8 @@ func Unfilled(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model
 			}
 			if row != "" {
 				c.found(Finding{
-					Severity: Unsafe, Check: Filled, Missing: fmt.Sprintf("the column %s of row %s %s", u.column, row, u.what),
-					Why: u.why, Advice: "run the UPDATE that fills the column, which pathlock adopt prints while it is empty, for later rows too; pathlock fsck finds what else is wrong",
+					Severity: Unsafe, Check: Filled, Missing: fmt.Sprintf("the column %s of row %s %s", u.column, shown.ID(row), u.what),
+					Why: u.why, Advice: "pathlock adopt prints an UPDATE that fills it, which is right if the column is new; pathlock fsck finds what else is wrong",
 				})
 			}
 		}
@@ -101,10 +103,13 @@ func (c *checker) unfilled() (all []unfilled) {
 			continue // the description has been checked
 		}
 		text := c.dialect.QuotePart(path.column)
+		if c.dialect == dialect.PostgreSQL {
+			text += ` COLLATE "C"` // others may replace nothing
+		}
 		below := fmt.Sprintf("LENGTH(%s) - LENGTH(REPLACE(%s, '%s', '')) > %d AND %s <> ?", text, text, form.Separator, form.Separators()+1, text)
 		all = append(all, unfilled{
 			parent.Name, top + " AND " + below, []any{form.Print("")},
-			"says that it is at the top, and its " + path.column + " that it is below another", "moves and deletions of the rows above leave it behind",
+			"says that there is no row above, and its " + path.column + " that there is one", "moves and deletions of the rows above leave it behind",
 		})
 	}
 	return all

@@ -170,7 +170,11 @@ func (s *Shape) checkedLocation(n *Node, atTop bool) (pathlock.Location, error) 
 	if n.Name == "" && atTop {
 		return pathlock.Location{Tree: tree, Path: pathlock.Root()}, nil
 	}
-	above, err := s.Above.parse(n.Path[:max(strings.LastIndexByte(n.Path, '/'), 0)])
+	last := n.Name // which may be any text
+	if s.ByIDs && !s.IsLeaf() {
+		last = IDText(n.ID)
+	}
+	above, err := s.Above.parse(strings.TrimSuffix(n.Path, "/"+last))
 	if err != nil {
 		return pathlock.Location{}, s.Above.Damaged(n.Parent, err)
 	}

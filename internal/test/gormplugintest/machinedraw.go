@@ -41,14 +41,14 @@ func (m *machine) rarely(n int, label string) bool { return rapid.IntRange(1, n)
 // name draws a name: mostly one of few, so that they meet.
 func (m *machine) name() string {
 	if m.nameless {
-		return pick(m, []string{"a", "b", "", "a/b", "."}, "name")
+		return pick(m, []string{"a", "b", "", "a/b", "//", "."}, "name")
 	}
 	if m.form.separator != "" && m.form.separator != "/" && m.rarely(12, "two names in one") {
 		return "a" + m.form.separator + "b"
 	}
 	if m.rarely(8, "an unusual name") {
 		unusual := []string{
-			"A", "a ", " a", "a%", "a_", "%", "_", "'q'", `"q"`, "`q`", `b\s`, "?", "@name", "{}", "--", ";DROP", "测试", "é", "😀", "a/b", "", ".", "..", "x\x00y", "\xff",
+			"A", "a ", " a", "a%", "a_", "%", "_", "'q'", `"q"`, "`q`", `b\s`, "?", "@name", "{}", "--", ";DROP", "测试", "é", "😀", "a/b", "/a", "//", "a/", "./a", "", ".", "..", "x\x00y", "\xff",
 			strings.Repeat("é", 90), strings.Repeat("x", 99), strings.Repeat("😀", 100),
 		}
 		if m.table.full {

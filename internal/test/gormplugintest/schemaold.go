@@ -54,8 +54,8 @@ func checkUnfilled(t *testing.T, d Database) {
 	w.exec("INSERT INTO branches (id, tree_id, name, path) VALUES (1, 7, 'a', '/a'), (2, 7, 'b', '/a/b')")
 	for _, step := range []struct{ statement, want string }{
 		{"", "branches: there is no column parent_id"},
-		{"ALTER TABLE branches ADD COLUMN parent_id BIGINT", "branches: the column parent_id of row 2 "},
-		{"UPDATE branches SET parent_id = 1, tree_id = NULL WHERE id = 2", "branches: the column tree_id of row 2 is NULL"},
+		{"ALTER TABLE branches ADD COLUMN parent_id BIGINT", "branches: the column parent_id of row \"2\" "},
+		{"UPDATE branches SET parent_id = 1, tree_id = NULL WHERE id = 2", "branches: the column tree_id of row \"2\" is NULL"},
 	} {
 		if step.statement != "" {
 			w.exec(step.statement)

@@ -70,6 +70,8 @@ type Statement struct {
 	Why   string `json:"why"`
 	Locks string `json:"locks"`
 	Undo  string `json:"undo"`
+	// depends is set where only those who know the program can say whether it is right.
+	depends bool
 }
 
 // Unsupported is a table with a tree of another kind.

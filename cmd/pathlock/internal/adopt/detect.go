@@ -2,6 +2,7 @@ package adopt
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -127,6 +128,9 @@ func (s *shape) isLink() bool {
 			tops++
 		}
 	}
+	if tops == 0 {
+		s.ParentTop = s.topMark(keys)
+	}
 	below, known, self := 0, 0, 0
 	for i, c := range t.cells[s.Parent] {
 		switch {
@@ -136,9 +140,6 @@ func (s *shape) isLink() bool {
 			self++
 		case keys[c.String]:
 			known++
-		case c.String == "-1" && tops == 0:
-			s.ParentTop = c.String
-			continue
 		}
 		below++
 	}
@@ -146,6 +147,29 @@ func (s *shape) isLink() bool {
 		below -= self
 	}
 	return below > 0 && enough(known, below) || below == 0 && parentHint.MatchString(s.Parent)
+}
+
+// plainMark matches a text that a tag can state, and that is no key of another row's.
+var plainMark = regexp.MustCompile(`^[-\w#*]{1,16}$`)
+
+// topMark is what the parents of rows hold that are no keys, where that is -1, or one text in all:
+// "" if nothing is.
+func (s *shape) topMark(keys map[string]bool) (mark string) {
+	for _, c := range s.of.cells[s.Parent] {
+		switch {
+		case !c.Valid || keys[c.String]:
+		case c.String == "-1":
+			return c.String
+		case mark != "" && mark != c.String || s.of.kind(s.Parent) != dialect.Text || !plainMark.MatchString(c.String):
+			mark = "\x00"
+		case mark == "":
+			mark = c.String
+		}
+	}
+	if mark == "\x00" || !parentHint.MatchString(s.Parent) {
+		return ""
+	}
+	return mark
 }
 
 // alike reports whether a column can have the keys of another.

@@ -20,6 +20,8 @@ type spelling struct {
 	joined, end string
 	// least and greatest are keys of a group, and bytes is a literal.
 	least, greatest, bytes string
+	// uuid makes a literal one.
+	uuid string
 }
 
 // spellings are those of the databases. PostgreSQL has no least UUID, MySQL joins by no long text,
@@ -30,7 +32,7 @@ var spellings = map[*dialect.Dialect]spelling{
 		dir:    "LEFT(%[1]s, CHAR_LENGTH(%[1]s) - CHAR_LENGTH(SUBSTRING_INDEX(%[1]s, '%[2]s', -1)))",
 		joined: "SHA2(%s, 256)", least: "MIN(%s)", greatest: "MAX(%s)", bytes: "X'%s'",
 	},
-	dialect.PostgreSQL: {length: "LENGTH(%s)", butLast: "LEFT(%s, -1)", dir: "RTRIM(%[1]s, REPLACE(%[1]s, '%[2]s', ''))", joined: "%s", least: "(ARRAY_AGG(%[1]s ORDER BY %[1]s))[1]", greatest: "(ARRAY_AGG(%[1]s ORDER BY %[1]s DESC))[1]", bytes: "'\\x%s'"},
+	dialect.PostgreSQL: {length: "LENGTH(%s)", butLast: "LEFT(%s, -1)", dir: "RTRIM(%[1]s, REPLACE(%[1]s, '%[2]s', ''))", joined: "%s", least: "(ARRAY_AGG(%[1]s ORDER BY %[1]s))[1]", greatest: "(ARRAY_AGG(%[1]s ORDER BY %[1]s DESC))[1]", bytes: "'\\x%s'::bytea", uuid: "::uuid"},
 	dialect.SQLite:     {length: "LENGTH(%s)", butLast: "SUBSTR(%[1]s, 1, LENGTH(%[1]s) - 1)", dir: "RTRIM(%[1]s, REPLACE(%[1]s, '%[2]s', ''))", joined: "CAST(%s AS TEXT)", end: " LIMIT -1", least: "MIN(%s)", greatest: "MAX(%s)", bytes: "X'%s'"},
 }
 
@@ -47,7 +49,8 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 			Why: "the tree is " + strings.Join(s.pair, " and "),
 		})
 	}
-	if !s.isAdded(s.Parent) {
+	late := s.late()
+	if !s.isAdded(s.Parent) && late == 0 {
 		return statements
 	}
 	column, form := s.pathColumn()
@@ -90,7 +93,7 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 			missing = highest[typ]
 		}
 	case dialect.UUID:
-		none, missing = "'00000000-0000-0000-0000-000000000000'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
+		none, missing = "'00000000-0000-0000-0000-000000000000'"+spelt.uuid, "'ffffffff-ffff-ffff-ffff-ffffffffffff'"+spelt.uuid
 	case dialect.Bytes:
 		none, missing = fmt.Sprintf(spelt.bytes, "00"), fmt.Sprintf(spelt.bytes, "ff")
 	}
@@ -104,6 +107,14 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 				up, rows(above, below), rows(own, where+" AND "+aboves), same),
 			"@set", fmt.Sprintf("SET %s = COALESCE(j.up, %s)", q(s.Parent), parent)).Replace(d.AssignBelow)
 	}
+	if !s.isAdded(s.Parent) {
+		atTop := d.NoParentSQLOfKind(q(s.Parent), s.of.kind(s.Parent))
+		return append(statements, Statement{
+			SQL:     fill(fmt.Sprintf(" WHERE %s AND NOT (%s = %s%s)", atTop, above, root, top), live, "CASE WHEN COUNT(a.own) = 1 THEN "+fmt.Sprintf(spelt.least, "a.own")+" END", "c."+q(s.Parent)),
+			Why:     fmt.Sprintf("%d rows have no parent, and the path of one below others", late),
+			depends: true,
+		})
+	}
 	statements = append(statements, Statement{
 		SQL: fill("", live, "CASE WHEN COUNT(a.own) = 1 THEN "+fmt.Sprintf(spelt.least, "a.own")+" END", fmt.Sprintf("CASE WHEN %s = %s%s THEN %s ELSE %s END", above, root, top, none, missing)),
 		Why: fmt.Sprintf("the parent is the only row with the path above; %d rows have none, or several, and get the parent %s, which fsck finds", s.judge().orphans, missing),
@@ -115,6 +126,26 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 		})
 	}
 	return statements
+}
+
+// late counts the live rows that have no parent, and the path of one below others: it has come
+// without the parent.
+func (s *shape) late() (n int) {
+	column, form := s.pathColumn()
+	if s.isAdded(s.Parent) || s.self || s.ParentTop != "" || column == "" {
+		return 0
+	}
+	for i, c := range s.of.cells[column] {
+		last := s.Key
+		if column == s.Path {
+			last = s.Name
+		}
+		path := form.Own(c.String, s.of.cells[last][i].String)
+		if s.isLive(i) && c.Valid && s.isTop(i) && form.Refuse(path) == nil && strings.Count(path, "/") > 1 {
+			n++
+		}
+	}
+	return n
 }
 
 // pathColumn is the column of the path, with its form: that of names, if there are two.

@@ -142,6 +142,9 @@ func (s shape) inPair(first, second string) shape {
 // then.
 func (t *table) madeOf(texts []cell) (column string, whole bool) {
 	for _, name := range t.order {
+		if t.columns[name].Expression != "" {
+			continue
+		}
 		same, lacking := 0, 0
 		for i, c := range t.cells[name] {
 			if c == texts[i] {
@@ -165,11 +168,11 @@ func (s *shape) pairSQL(d *dialect.Dialect) string {
 // isPairSQL is the condition that a column has the value that is made of two, whose collations may
 // be others.
 func (s *shape) isPairSQL(d *dialect.Dialect) string {
-	condition := d.QuotePart(s.Tree) + " = " + s.pairSQL(d)
-	if d == dialect.MySQL {
-		condition += " COLLATE utf8mb4_bin"
+	value := s.pairSQL(d)
+	if d == dialect.MySQL { // and so may be the character sets
+		value = "CONVERT(" + value + " USING utf8mb4) COLLATE utf8mb4_bin"
 	}
-	return condition
+	return d.QuotePart(s.Tree) + " = " + value
 }
 
 // constraints are the questions for a constraint of a table by its name. SQLite adds none.

@@ -28,6 +28,9 @@ func (s *shape) notes() (notes []string) {
 		}
 		notes = append(notes, note)
 	}
+	if s.Deleted != "" && s.markTag() == "" && s.of.kind(s.Deleted) == dialect.Number {
+		notes = append(notes, fmt.Sprintf("the field of %s needs the tag pathlock:\"deleted\", unless it is a soft_delete.DeletedAt", s.Deleted))
+	}
 	if !s.guessed {
 		notes = append(notes, s.others()...)
 	}

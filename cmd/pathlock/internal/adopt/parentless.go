@@ -67,7 +67,7 @@ func (t *table) trees(others *regexp.Regexp) (columns []string) {
 	}
 	for _, name := range t.order {
 		hinted := treeHint.MatchString(name) || ownHint.MatchString(name) || others != nil && others.MatchString(name)
-		if kind := t.kind(name); !hinted || name == t.unique[0] || kind == dialect.Bytes || !alike(kind, kind) {
+		if kind := t.kind(name); !hinted || name == t.unique[0] || t.columns[name].Expression != "" || kind == dialect.Bytes || !alike(kind, kind) {
 			continue
 		}
 		values := make(map[string]bool)

@@ -60,7 +60,7 @@ func (s *shape) settle() {
 	most := 0
 	for _, name := range s.of.order {
 		kind := s.of.kind(name)
-		if s.hasRole(name) || s.of.rows > 0 && s.of.cells[name] == nil || !alike(kind, kind) {
+		if s.hasRole(name) || s.of.columns[name].Expression != "" || s.of.rows > 0 && s.of.cells[name] == nil || !alike(kind, kind) {
 			continue
 		}
 		rank := s.treeRank(name, rowOf)

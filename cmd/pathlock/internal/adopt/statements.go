@@ -35,7 +35,11 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 		add(Statement{SQL: "ALTER TABLE " + r.dialect.Quote(s.Table.Table) + " ADD COLUMN " + r.dialect.QuotePart(c.Name) + " " + r.typeOf(c), Why: keeps + "; the table lacks it"})
 	}
 	for _, st := range s.fills(r.dialect) {
-		add(st)
+		if st.depends {
+			tree.Notes = append(tree.Notes, st.Why+": if old code has written them since the parent was filled, run "+st.SQL+"; otherwise the repair puts them at the top")
+		} else {
+			add(st)
+		}
 	}
 	if s.self {
 		add(s.zeroTops(r.dialect))
