@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -85,30 +84,6 @@ func TestResign_handsOverAtOnce(t *testing.T) {
 		}
 		f.resign(leader)
 		f.nothingLeft()
-	})
-}
-
-// An operator who deposes a leader has the next one elected at once. The deposed one learns of it
-// with its next renewal.
-func TestLeadership_lossEndsItsContext(t *testing.T) {
-	in(t, func(f *fixture) {
-		e := f.office()
-		e.Lease = 3 * time.Second
-		leader := f.campaign(f.Context(), e, "a")
-		next := f.queue("b")
-		_, locker := process(f.store)
-		trees, err := locker.Trees(f.Context())
-		testerr.Must(f, err)
-		snapshot, err := locker.Snapshot(f.Context(), trees[0])
-		testerr.Must(f, err)
-		testerr.Must(f, locker.ForceRelease(f.Context(), trees[0], snapshot.Holders[0].Owner))
-		successor := now(f, "the successor", next)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		testerr.Is(f, "a renewal later", context.Cause(leader.Context()), pathlock.ErrLost)
-		testerr.Is(f, "resigned after the loss", leader.Resign(f.Context()), pathlock.ErrLost)
-		testerr.Is(f, "the successor", context.Cause(successor.Context()), nil)
-		f.resign(successor)
 	})
 }
 
