@@ -589,23 +589,6 @@ func ExampleLocker_Step() {
 	// commit ends: <nil>
 }
 
-func ExampleLocker_Serves() {
-	locker := pathlock.New(memstore.New())
-	tree, _ := pathlock.NewTree("testplan", "plan-001")
-	lock, _ := locker.Acquire(context.Background(), pathlock.Request{Tree: tree, Gate: true, Note: "import"})
-	defer func() { _ = lock.Release(context.Background()) }()
-
-	_, done := locker.Step(lock.Context(), pathlock.Step{Kind: pathlock.StepHandler}) // as package middleware does
-	defer done(nil)
-	snapshot, _ := locker.Snapshot(context.Background(), tree)
-	for _, h := range snapshot.Holders {
-		fmt.Println(h.Note, locker.Serves(h.Owner))
-	}
-
-	// Output:
-	// import true
-}
-
 // editing locks a directory for ten minutes and lets the hold outlive the lock.
 func editing(locker *pathlock.Locker) (pathlock.Tree, pathlock.Token) {
 	tree, _ := pathlock.NewTree("testplan", "plan-001")
@@ -661,43 +644,24 @@ func ExampleLocker_Attach() {
 	// true <nil>
 }
 
-// The hold gets another end: a later one, or an earlier one.
+// The hold gets another end: a later one, or an earlier one. Whoever has the token ends it, in
+// whatever process.
 func ExampleLocker_Refresh() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New())
-	_, token := editing(locker)
+	tree, token := editing(locker)
 	for _, d := range []time.Duration{time.Hour, time.Minute} {
 		until, err := locker.Refresh(ctx, token, d)
 		fmt.Println(time.Until(until).Round(time.Minute), err)
 	}
+	of, err := token.Tree()
+	fmt.Println(of == tree, err, locker.ReleaseToken(ctx, token))
+
+	_, err = locker.Attach(ctx, token)
+	fmt.Println(errors.Is(err, pathlock.ErrLost), pathlock.FailureOf(err))
 	// Output:
 	// 1h0m0s <nil>
 	// 1m0s <nil>
-}
-
-// Whoever has the token ends the hold, in whatever process.
-func ExampleLocker_ReleaseToken() {
-	ctx := context.Background()
-	locker := pathlock.New(memstore.New())
-	_, token := editing(locker)
-	fmt.Println(locker.ReleaseToken(ctx, token))
-
-	_, err := locker.Attach(ctx, token)
-	fmt.Println(errors.Is(err, pathlock.ErrLost), pathlock.FailureOf(err))
-	// Output:
-	// <nil>
+	// true <nil> <nil>
 	// true lock-lost
-}
-
-// A token says which tree it is good for.
-func ExampleToken_Tree() {
-	_, token := editing(pathlock.New(memstore.New()))
-	tree, err := token.Tree()
-	fmt.Println(tree, err)
-
-	_, err = pathlock.Token("a wish").Tree()
-	fmt.Println(errors.Is(err, pathlock.ErrInvalidToken))
-	// Output:
-	// testplan/plan-001 <nil>
-	// true
 }
