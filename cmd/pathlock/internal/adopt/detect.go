@@ -149,24 +149,23 @@ func (s *shape) isLink() bool {
 	return below > 0 && enough(known, below) || below == 0 && parentHint.MatchString(s.Parent)
 }
 
-// plainMark matches a text that a tag can state, and that is no key of another row's.
+// plainMark matches a text that a tag can state.
 var plainMark = regexp.MustCompile(`^[-\w#*]{1,16}$`)
 
-// topMark is what the parents of rows hold that are no keys, where that is -1, or one text in all:
-// "" if nothing is.
+// topMark returns what the parent column holds in rows at the top, where no row lacks a parent: -1,
+// or the only text in it that is no key; "" if nothing is.
 func (s *shape) topMark(keys map[string]bool) (mark string) {
+	unknown := make(map[string]bool)
 	for _, c := range s.of.cells[s.Parent] {
 		switch {
 		case !c.Valid || keys[c.String]:
 		case c.String == "-1":
 			return c.String
-		case mark != "" && mark != c.String || s.of.kind(s.Parent) != dialect.Text || !plainMark.MatchString(c.String):
-			mark = "\x00"
-		case mark == "":
-			mark = c.String
+		default:
+			unknown[c.String], mark = true, c.String
 		}
 	}
-	if mark == "\x00" || !parentHint.MatchString(s.Parent) {
+	if len(unknown) != 1 || s.of.kind(s.Parent) != dialect.Text || !plainMark.MatchString(mark) || !parentHint.MatchString(s.Parent) {
 		return ""
 	}
 	return mark
