@@ -125,9 +125,29 @@ func (c *checker) generated(want, typ, expression string) (column string, statem
 	return column, []string{fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s AS (%s) VIRTUAL", c.dialect.Quote(c.table.name()), column, typ, expression)}
 }
 
+// postgresIndexBytes is the longest entry of a B-tree of PostgreSQL, and a little less.
+// See https://www.postgresql.org/docs/current/btree.html.
+const postgresIndexBytes = 2600
+
+// isPathOfParent reports whether a path column has the paths of parents, which many rows share: the
+// name tells these apart, if an index has room for both.
+func (c *checker) isPathOfParent(path string) bool {
+	if path != c.table.Path || !strings.HasPrefix(c.table.PathForm, "parent:") {
+		return false
+	}
+	p, name := c.columns[path], c.columns[c.table.Name]
+	if c.dialect == dialect.PostgreSQL {
+		return p.Length > 0 && name.Length > 0 && mysqlCharacter*(p.Length+name.Length) <= postgresIndexBytes
+	}
+	return c.refuses(c.table.inTree(path, c.table.Name)) == ""
+}
+
 // createPathIndex makes an index over tree and path, or over as much of the path as an index holds.
 func (c *checker) createPathIndex(path string) (statements []string, words string) {
 	columns := c.table.inTree(path)
+	if c.isPathOfParent(path) {
+		return []string{c.create("", path, c.parts(append(columns, c.table.Name)), "")}, ""
+	}
 	key := c.parts(columns)
 	if c.isMySQL() {
 		col, tree := c.columns[path], c.columns[c.table.Tree]

@@ -79,8 +79,10 @@ func (m Model) Columns() []string {
 // shaping are the columns that a row's place follows from, or that say it.
 func (m Model) shaping() []string { return append(stated(m.Tree, m.Parent), m.texts()...) }
 
-// inTree are the columns of an index over the tree's id and another column.
-func (m Model) inTree(column string) []string { return stated(m.Tree, column) }
+// inTree are the columns of an index over the tree's id and others.
+func (m Model) inTree(columns ...string) []string {
+	return stated(append([]string{m.Tree}, columns...)...)
+}
 
 // siblings are the columns of a unique index over the names of siblings.
 func (m Model) siblings() []string { return stated(m.Parent, m.Name, m.Tree) }

@@ -2,8 +2,11 @@ package gormplugintest
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+
+	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 )
@@ -84,10 +87,19 @@ type Sprig struct {
 }
 
 // checkUnfilledForm checks that the rows at the top are told from rows below others where both
-// paths may have as many separators, and where the parent column has a mark.
+// paths may have as many separators, and where the parent column has a mark; and that many rows of
+// one parent's path can be told apart by an index.
 func checkUnfilledForm(t *testing.T, d Database) {
 	w := newSchemaWorld(t, d, gormplugin.Model(&Sprig{}, gormplugin.SingleTree("t")))
 	w.must(gormplugin.AutoMigrate(w.db))
+	indexes, err := w.db.Migrator().GetIndexes(&Sprig{})
+	w.must(err)
+	isBoth := func(i gorm.Index) bool { // in any order, as PostgreSQL's driver has them
+		return slices.Equal(slices.Sorted(slices.Values(i.Columns())), []string{"name", "under"})
+	}
+	if !slices.ContainsFunc(indexes, isBoth) {
+		t.Error("no index leads to one of many siblings by their parent's path")
+	}
 	w.exec("INSERT INTO sprigs (id, parent_id, name, under) VALUES (1, -1, 'a', ''), (2, 1, 'b', 'a'), (3, 0, 'c', '')")
 	if found := w.findings(); found != nil {
 		t.Errorf("with rows in their places: %v", found)
