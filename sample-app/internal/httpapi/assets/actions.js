@@ -32,6 +32,9 @@ export class Actions {
   /** Whether something that somebody has typed is neither saved nor thrown away. */
   get unsaved() { return [...this.#known.values()].some(({ typed, change }) => typed || change); }
 
+  /** Whether something was asked for here, and may have been carried out without an answer so far. */
+  mayHaveDone(about) { return this.#known.get(about)?.sent ?? false; }
+
   /** Carries out an action and resolves with the answer, or null if it was given up: see prepare. */
   run(action) { return (this.#known.get(action.about) ?? this.prepare(action)).go(); }
 
@@ -120,6 +123,7 @@ export class Actions {
     };
     const action = {
       typed, change,
+      get sent() { return open !== null; },
       go: () => {
         this.#known.set(about, action);
         ended ??= Promise.withResolvers();

@@ -188,7 +188,8 @@ class App {
   refresh() {
     if (!this.plan) return;
     const before = this.view.chosen;
-    if (this.tree.size && before && !this.tree.has(before)) notices.refused(t('suiteGone', { name: $('detail').querySelector('h1').textContent }), '', []);
+    const gone = this.tree.size && before && !this.tree.has(before);
+    if (gone && !this.actions.mayHaveDone(`delete suite ${before}`)) notices.refused(t('suiteGone', { name: $('detail').querySelector('h1').textContent }), '', []);
     this.view.refresh();
     this.#foot();
     if (before !== this.view.chosen) this.#chosen(this.view.chosen);
