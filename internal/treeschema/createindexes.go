@@ -129,9 +129,9 @@ func (c *checker) generated(want, typ, expression string) (column string, statem
 // See https://www.postgresql.org/docs/current/btree.html.
 const postgresIndexBytes = 2600
 
-// isPathOfParent reports whether a path column has the paths of parents, which many rows share: the
-// name tells these apart, if an index has room for both.
-func (c *checker) isPathOfParent(path string) bool {
+// takesName reports whether the index of a path has the name, too: many rows share the path of a
+// parent, and the name tells them apart, if an index has room for both.
+func (c *checker) takesName(path string) bool {
 	if path != c.table.Path || !strings.HasPrefix(c.table.PathForm, "parent:") {
 		return false
 	}
@@ -145,7 +145,7 @@ func (c *checker) isPathOfParent(path string) bool {
 // createPathIndex makes an index over tree and path, or over as much of the path as an index holds.
 func (c *checker) createPathIndex(path string) (statements []string, words string) {
 	columns := c.table.inTree(path)
-	if c.isPathOfParent(path) {
+	if c.takesName(path) {
 		return []string{c.create("", path, c.parts(append(columns, c.table.Name)), "")}, ""
 	}
 	key := c.parts(columns)

@@ -24,7 +24,7 @@ func Absent(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) 
 		if !there.exists || there.Kind != "" || len(absent) == 0 {
 			continue
 		}
-		row, err := anyRow(ctx, conn, d, t, "1 = 1")
+		_, has, err := anyRow(ctx, conn, d, t, "1", "1 = 1")
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +32,7 @@ func Absent(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) 
 		if slices.ContainsFunc(absent, func(name string) bool { return slices.Contains(stated(t.Tree, t.Parent, t.Name), name) }) {
 			advice = "pathlock adopt prints the statements that add and fill it"
 		}
-		if row != "" {
+		if has {
 			findings = append(findings, Finding{
 				Severity: Unsafe, Check: TableExists, Table: t.name(), Missing: "there is no column " + strings.Join(absent, ", "),
 				Why: "the table has rows, which would have no value there", Advice: advice,
@@ -60,11 +60,11 @@ func Unfilled(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model
 		}
 		c.findings = nil
 		for _, u := range c.unfilled() {
-			row, err := anyRow(ctx, conn, d, t, u.rows+t.live(" AND ", d.QuotePart), u.args...)
+			row, has, err := anyRow(ctx, conn, d, t, d.QuotePart(t.Key), u.rows+t.live(" AND ", d.QuotePart), u.args...)
 			if err != nil {
 				return nil, err
 			}
-			if row != "" {
+			if has {
 				c.found(Finding{
 					Severity: Unsafe, Check: Filled, Missing: fmt.Sprintf("the column %s of row %s %s", u.column, shown.ID(row), u.what),
 					Why: u.why, Advice: "pathlock adopt prints an UPDATE that fills it, which is right if the column is new; pathlock fsck finds what else is wrong",
@@ -120,15 +120,16 @@ func (c *catalogue) lacks(columns []string) []string {
 	return slices.DeleteFunc(columns, func(name string) bool { _, ok := c.columns[name]; return ok })
 }
 
-// anyRow returns the key of a row of a condition, "" if there is none.
-func anyRow(ctx context.Context, conn Conn, d *dialect.Dialect, t Model, condition string, args ...any) (key string, err error) {
-	rows, err := conn.QueryContext(ctx, d.Bind(fmt.Sprintf("SELECT %s FROM %s WHERE %s LIMIT 1", d.QuotePart(t.Key), d.Quote(t.name()), condition)), args...)
+// anyRow reads an expression of a row of a condition, such as its key, and reports whether there is
+// one.
+func anyRow(ctx context.Context, conn Conn, d *dialect.Dialect, t Model, what, condition string, args ...any) (value string, has bool, err error) {
+	rows, err := conn.QueryContext(ctx, d.Bind(fmt.Sprintf("SELECT %s FROM %s WHERE %s LIMIT 1", what, d.Quote(t.name()), condition)), args...)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	if rows.Next() {
-		err = rows.Scan(&key)
+	if has = rows.Next(); has {
+		err = rows.Scan(&value)
 	}
-	return key, errors.Join(err, rows.Err())
+	return value, has, errors.Join(err, rows.Err())
 }

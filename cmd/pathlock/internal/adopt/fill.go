@@ -107,16 +107,17 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 				up, rows(above, below), rows(own, where+" AND "+aboves), same),
 			"@set", fmt.Sprintf("SET %s = COALESCE(j.up, %s)", q(s.Parent), parent)).Replace(d.AssignBelow)
 	}
+	only := "CASE WHEN COUNT(a.own) = 1 THEN " + fmt.Sprintf(spelt.least, "a.own") + " END"
 	if !s.isAdded(s.Parent) {
 		atTop := d.NoParentSQLOfKind(q(s.Parent), s.of.kind(s.Parent))
 		return append(statements, Statement{
-			SQL:     fill(fmt.Sprintf(" WHERE %s AND NOT (%s = %s%s)", atTop, above, root, top), live, "CASE WHEN COUNT(a.own) = 1 THEN "+fmt.Sprintf(spelt.least, "a.own")+" END", "c."+q(s.Parent)),
+			SQL:     fill(fmt.Sprintf(" WHERE %s AND NOT (%s = %s%s)", atTop, above, root, top), live, only, "c."+q(s.Parent)),
 			Why:     fmt.Sprintf("%d rows have no parent, and the path of one below others", late),
 			depends: true,
 		})
 	}
 	statements = append(statements, Statement{
-		SQL: fill("", live, "CASE WHEN COUNT(a.own) = 1 THEN "+fmt.Sprintf(spelt.least, "a.own")+" END", fmt.Sprintf("CASE WHEN %s = %s%s THEN %s ELSE %s END", above, root, top, none, missing)),
+		SQL: fill("", live, only, fmt.Sprintf("CASE WHEN %s = %s%s THEN %s ELSE %s END", above, root, top, none, missing)),
 		Why: fmt.Sprintf("the parent is the only row with the path above; %d rows have none, or several, and get the parent %s, which fsck finds", s.judge().orphans, missing),
 	})
 	if s.Deleted != "" {
@@ -135,11 +136,11 @@ func (s *shape) late() (n int) {
 	if s.isAdded(s.Parent) || s.self || s.ParentTop != "" || column == "" {
 		return 0
 	}
+	last := s.Key
+	if column == s.Path {
+		last = s.Name
+	}
 	for i, c := range s.of.cells[column] {
-		last := s.Key
-		if column == s.Path {
-			last = s.Name
-		}
 		path := form.Own(c.String, s.of.cells[last][i].String)
 		if s.isLive(i) && c.Valid && s.isTop(i) && form.Refuse(path) == nil && strings.Count(path, "/") > 1 {
 			n++
