@@ -11,7 +11,7 @@ const byId = id => document.getElementById(id);
 const { poll: pollMS, release: mayRelease, history: hasHistory } = document.documentElement.dataset;
 
 // What is known, and how the last request went: see Failure.
-let trees = null, tree = null, link = { kind: "connecting" }, asOf = null;
+let trees = null, tree = null, past = null, link = { kind: "connecting" }, asOf = null;
 // What is chosen; the fragment of the address says the same.
 let view = "now", chosen = null;
 
@@ -50,21 +50,33 @@ async function poll() {
 	const run = ++latest;
 	try {
 		const wanted = chosen && "api/tree?" + new URLSearchParams(chosen);
-		const [all, one, past] = await Promise.all([ask("api/trees"), wanted && ask(wanted), view === "history" && hasHistory && ask("api/history")]);
+		const [all, one, waits] = await Promise.all([ask("api/trees"), wanted && ask(wanted), view === "history" && hasHistory ? ask("api/history") : past]);
 		if (run !== latest) return;
 		if (all !== trees) setNow(all.now); // otherwise it was said before
 		asOf = new Date().toISOString();
-		const changed = all !== trees || one !== tree || link.kind !== "live";
-		[trees, tree, link] = [all, one, { kind: "live" }];
-		if (past) history.set(past);
-		if (changed) draw();
+		const changed = all !== trees || one !== tree || waits !== past || link.kind !== "live";
+		[trees, tree, past, link] = [all, one, waits, { kind: "live" }];
+		if (changed) redraw();
 	} catch (failure) {
 		if (run !== latest) return;
 		link = failure;
-		draw();
+		redraw();
 		if (failure.kind === "ended" || failure.kind === "forbidden") return; // until somebody comes back
 	}
 	if (!document.hidden) timer = setTimeout(poll, pollMS);
+}
+
+// redraw draws, but not between the two halves of a click: the element under the pointer would go,
+// and the click with it.
+let pressed = false, late = false;
+function redraw() {
+	late = pressed;
+	if (!pressed) draw();
+}
+
+function press(event) {
+	pressed = event.type === "pointerdown";
+	if (!pressed) setTimeout(() => late && redraw()); // the click comes first
 }
 
 // draw brings the page up to date.
@@ -85,7 +97,7 @@ function draw() {
 	drawLink();
 	drawTrees();
 	replace(overview, h("h2", null, t("choose.title")), h("p", { class: "quiet" }, t("choose.text")));
-	if (!hasHistory) history.set(null);
+	if (view === "history") history.set(past);
 	if (chosen) drawTree();
 }
 
@@ -147,10 +159,10 @@ function changeLanguage() {
 	speak(spoken() === "en" ? "zh-CN" : "en");
 	remembered("setItem", spoken());
 	draw();
-	if (view === "history") ask("api/history").then(history.set, () => {});
 }
 
 addEventListener("hashchange", recall);
+for (const type of ["pointerdown", "pointerup", "pointercancel"]) addEventListener(type, press, true);
 byId("skip").addEventListener("click", event => {
 	event.preventDefault();
 	byId("main").focus();

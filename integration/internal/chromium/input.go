@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -48,8 +49,26 @@ func (tab *Tab) place(selector string) point {
 // Click clicks the first shown element that matches a CSS selector, once that is possible.
 func (tab *Tab) Click(selector string) {
 	tab.t.Helper()
+	tab.Down(selector)
+	tab.Up()
+}
+
+// Down is the first half of Click: it presses the button of the mouse.
+func (tab *Tab) Down(selector string) {
+	tab.t.Helper()
 	tab.clicked = tab.place(selector)
-	tab.run(chromedp.MouseClickXY(tab.clicked.X, tab.clicked.Y))
+	tab.mouse(chromedp.MousePressed)
+}
+
+// Up is the second half of Click: it lets the button go where it was pressed.
+func (tab *Tab) Up() {
+	tab.t.Helper()
+	tab.mouse(chromedp.MouseReleased)
+}
+
+func (tab *Tab) mouse(event input.DispatchMouseEventType) {
+	tab.t.Helper()
+	tab.run(chromedp.MouseEvent(event, tab.clicked.X, tab.clicked.Y, chromedp.Button("left"), chromedp.ClickCount(1)))
 }
 
 // ClickAgain clicks where the last click was: the second half of a double click.
