@@ -57,7 +57,7 @@ func build() (path string, log []byte, err error) {
 	path = filepath.Join(dir, "etcd")
 	command := exec.CommandContext(context.Background(), "go", "build", "-o", path, ".")
 	command.Dir = module
-	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	command.Env = append(os.Environ(), "GOFLAGS=") // the workspace's versions have been compiled before
 	log, err = command.CombinedOutput()
 	return path, log, err
 }
