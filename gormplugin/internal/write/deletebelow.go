@@ -1,6 +1,7 @@
 package write
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -136,6 +137,9 @@ func (e *Engine) removeBelow(db *gorm.DB, t *table.Table, tops []*table.Node, ma
 			return rows, fmt.Errorf("gormplugin: deleting the rows below: %w", err)
 		}
 		rows += deleted
+	}
+	if rows == 0 && e.Asserts && !db.DryRun {
+		return 0, t.Damaged(tops[0].ID, errors.New("it, or another row of the statement, has children, but no row has a path below its own"))
 	}
 	return rows, nil
 }

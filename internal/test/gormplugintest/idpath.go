@@ -58,6 +58,7 @@ func idPathChecks() []check {
 			}
 			is("")
 			w.isDamaged(&Suite{}, top.ID)
+			w.fails(w.db.Delete(&Suite{}, top.ParentID).Error, gormplugin.ErrDamagedRow) // it would be left behind
 			is("/a/b")
 		}},
 		{"ids: what cannot be known beforehand is refused", func(w *world) {
