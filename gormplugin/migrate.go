@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -16,17 +17,17 @@ import (
 //
 // To an existing table of a registered model it adds missing columns, indexes and constraints, and
 // changes nothing that is there. If the table has rows, and lacks a column of the tree, parent,
-// name, path or depth, or live rows have no tree, or no parent and a path below another row's,
-// AutoMigrate changes nothing at all, and the error matches [ErrUnsafeSchema]. It says what to do:
-// pathlock adopt prints statements that add and fill a parent, for example. Paths and depths that
-// were not filled are for pathlock fsck to find.
+// name, path or depth, or a live row has no value in one, or no parent and a path below another
+// row's, AutoMigrate changes nothing at all, and the error matches [ErrUnsafeSchema]. It says what
+// to do: pathlock adopt prints statements that add and fill a parent, for example, and pathlock fsck
+// fills paths.
 //
 // GORM alters the columns of other models as usual, except on SQLite: there it would make the table
 // anew, and delete the rows that refer to it by ON DELETE CASCADE. For the same reason AutoMigrate
 // adds no constraint to an existing table of SQLite.
 //
-// It ends with [Verify], and returns what that finds if it is unsafe, in the table, the server or
-// the session: that is yours to mend. Warnings go to GORM's logger. It may be called again at any
+// It returns what [Verify] then finds if it is unsafe, in the table, the server or the session: that
+// is yours to mend. Warnings go to GORM's logger. It may be called again at any
 // time, also on tables with rows.
 //
 // Several programs may call it at once, such as instances that start together: one does the work,
@@ -52,14 +53,19 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 	if err != nil {
 		return err
 	}
-	if err := p.alone(db, func(tx *gorm.DB) error { return p.migrate(tx, others) }); err != nil {
+	var left SchemaError
+	err = p.alone(db, func(tx *gorm.DB) (err error) {
+		left.Findings, err = p.migrate(tx, others)
 		return err
-	}
-	err = Verify(db)
-	if !isSchemaError(err) || errors.Is(err, ErrUnsafeSchema) {
+	})
+	switch {
+	case err != nil:
 		return err
+	case errors.Is(&left, ErrUnsafeSchema):
+		return &left
+	case left.Findings != nil:
+		db.Logger.Warn(db.Statement.Context, "%v", &left)
 	}
-	db.Logger.Warn(db.Statement.Context, "%v", err)
 	return nil
 }
 
@@ -74,37 +80,32 @@ func (p *inUse) alone(db *gorm.DB, migrate func(*gorm.DB) error) error {
 	})
 }
 
-// isSchemaError reports whether an error is one of [Verify]'s findings.
-func isSchemaError(err error) bool {
-	_, ok := errors.AsType[*SchemaError](err)
-	return ok
-}
-
-// migrate does the work of [AutoMigrate].
-func (p *inUse) migrate(db *gorm.DB, others []any) error {
-	findings, err := p.findings(db, treeschema.Absent)
-	if err == nil && len(findings) == 0 {
-		findings, err = p.findings(db, treeschema.Unfilled)
-	}
-	if err == nil && len(findings) > 0 {
-		err = &SchemaError{Findings: findings}
-	}
+// migrate does the work of [AutoMigrate], and returns what is left to mend. The rows are read before
+// it alone: what it adds to a table with rows is none of the tree's columns.
+func (p *inUse) migrate(db *gorm.DB, others []any) ([]Finding, error) {
+	findings, err := p.findings(db, treeschema.Run)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	unfilled := slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Check != treeschema.Filled })
+	if len(unfilled) > 0 {
+		return nil, &SchemaError{Findings: unfilled}
+	}
+	settings := slices.DeleteFunc(findings, func(f Finding) bool { return f.Table != "" })
 	models := make([]any, 0, len(p.specs)+len(others))
 	for _, spec := range p.specs {
 		models = append(models, spec.Model)
 	}
 	for _, model := range append(models, others...) {
 		if err := p.migrateModel(db, model); err != nil {
-			return fmt.Errorf("gormplugin: AutoMigrate: %w", p.unmade(err))
+			return nil, fmt.Errorf("gormplugin: AutoMigrate: %w", p.unmade(err))
 		}
 	}
-	if findings, err = p.findings(db, treeschema.Tables); err != nil {
-		return err
+	tables, err := p.findings(db, treeschema.Tables)
+	if !slices.ContainsFunc(tables, Finding.Adds) {
+		return append(settings, tables...), err
 	}
-	for _, f := range findings {
+	for _, f := range tables {
 		for _, run := range f.Statements {
 			if !f.Adds() {
 				break
@@ -113,11 +114,12 @@ func (p *inUse) migrate(db *gorm.DB, others []any) error {
 				if f.Check != treeschema.Lookup {
 					err = p.unmade(err)
 				}
-				return fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, run, err)
+				return nil, fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, run, err)
 			}
 		}
 	}
-	return nil
+	tables, err = p.findings(db, treeschema.Tables)
+	return append(settings, tables...), err
 }
 
 // unmade says what to do about an index that the rows keep from being made.

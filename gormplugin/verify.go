@@ -67,12 +67,12 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 //     far look rows up by, and indexes over tree and path;
 //   - binary collations, and columns that are long enough;
 //   - no foreign key or conflict clause that changes the tree by itself;
-//   - no live row without a tree, and none without a parent whose path is below another;
+//   - live rows that have values in the columns of the tree, and none without a parent whose path is
+//     below another;
 //   - the server's version, strict mode and isolation level, and no other servers that write, too.
 //
-// It changes nothing: call it when the program starts. It takes a few milliseconds, and a second or
-// two where it reads a million rows without a parent. The settings that it sees are those of one
-// connection.
+// It changes nothing: call it when the program starts. It reads the rows, a million in a second or
+// two. The settings that it sees are those of one connection.
 //
 // It judges plain columns, indexes over plain columns, and the conditions and generated columns
 // that [AutoMigrate] writes. Where only another unique index could keep siblings apart, it asks for
@@ -99,24 +99,18 @@ func Verify(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	if len(p.catalogue.All) == 0 {
-		return errors.New("gormplugin: no model is registered, so nothing is guarded")
-	}
 	findings, err := p.findings(db, treeschema.Run)
-	if err != nil {
+	if err != nil || len(findings) == 0 {
 		return err
-	}
-	if p.oneWriter {
-		findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Check == treeschema.Writers && f.Table == "" })
-	}
-	if len(findings) == 0 {
-		return nil
 	}
 	return &SchemaError{Findings: findings}
 }
 
 // findings checks the tables, and whatever else check does.
 func (p *inUse) findings(db *gorm.DB, check func(context.Context, treeschema.Conn, *dialect.Dialect, []treeschema.Model) ([]Finding, error)) (findings []Finding, err error) {
+	if len(p.catalogue.All) == 0 {
+		return nil, errors.New("gormplugin: no model is registered, so nothing is guarded")
+	}
 	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
 		tables, err := p.layout()
 		if err == nil {
@@ -127,7 +121,7 @@ func (p *inUse) findings(db *gorm.DB, check func(context.Context, treeschema.Con
 	if err != nil {
 		return nil, fmt.Errorf("gormplugin: verifying the schema: %w", err)
 	}
-	return findings, nil
+	return slices.DeleteFunc(findings, func(f Finding) bool { return p.oneWriter && f.Check == treeschema.Writers && f.Table == "" }), nil
 }
 
 // onCatalogue runs read in the transaction that db is in, or else on one connection of its pool.

@@ -6,7 +6,7 @@
 // which fills in the [Table] values from the models. This package knows neither GORM nor models.
 //
 // It reads one database's catalogue by a query or two, which end in the same values for all, and
-// judges those. It runs nothing else. It judges columns, plain indexes, and the conditions and
+// judges those. It may read the rows, and runs nothing else. It judges columns, plain indexes, and the conditions and
 // generated columns that AutoMigrate writes. What else could break a promise is named, without a
 // judgement.
 package treeschema
@@ -21,26 +21,24 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-// Run checks the server, the session of conn and the tables. The findings' statements can be run in
-// the order of the findings.
+// Run checks the server, the session of conn, and the tables with their rows. The findings'
+// statements can be run in the order of the findings.
 func Run(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) ([]Finding, error) {
 	values, err := ask(ctx, conn, string(d.Name)+"_settings.sql")
 	if err != nil {
 		return nil, err
 	}
-	findings := judge(d, values)
-	for _, check := range []func(context.Context, Conn, *dialect.Dialect, []Model) ([]Finding, error){Tables, Unfilled} {
-		found, err := check(ctx, conn, d, tables)
-		if findings = append(findings, found...); err != nil {
-			return findings, err
-		}
-	}
-	return findings, nil
+	found, err := checkEach(ctx, conn, d, tables, true)
+	return append(judge(d, values), found...), err
 }
 
 // Tables checks the tables alone, as [Run] does, without their rows.
 func Tables(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) ([]Finding, error) {
-	var findings []Finding
+	return checkEach(ctx, conn, d, tables, false)
+}
+
+// checkEach checks the tables, with their rows or without.
+func checkEach(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model, rows bool) (findings []Finding, err error) {
 	for _, t := range tables {
 		there, err := read(ctx, conn, d, t.name())
 		if err != nil {
@@ -50,8 +48,12 @@ func Tables(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) 
 			there.columns[column.Name] = column
 		}
 		c := checker{dialect: d, table: t, catalogue: there}
-		c.check()
-		findings = append(findings, c.findings...)
+		if c.check(); rows {
+			err = c.checkRows(ctx, conn)
+		}
+		if findings = append(findings, c.findings...); err != nil {
+			return findings, fmt.Errorf("treeschema: reading the rows of %s: %w", t.name(), err)
+		}
 	}
 	return findings, nil
 }

@@ -42,7 +42,7 @@ const (
 	PathIndex Check = "path index"
 	// Lookup: an index leads to the one live row that a request means.
 	Lookup Check = "lookup"
-	// Filled: the rows have a tree, and a parent where their paths have one.
+	// Filled: the rows have values in the columns of the tree.
 	Filled Check = "filled"
 	// Type: what a column returns is what was written.
 	Type Check = "type"

@@ -1,82 +1,64 @@
 package treeschema
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
-// Absent finds the tables that have rows, and lack columns of the tree: these rows would have no
-// value in new ones, or a wrong one.
-func Absent(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) (findings []Finding, err error) {
-	for _, t := range tables {
-		there, err := read(ctx, conn, d, t.name())
-		if err != nil {
-			return nil, err
-		}
-		absent := there.lacks(append(t.shaping(), stated(t.Depth)...))
-		if !there.exists || there.Kind != "" || len(absent) == 0 {
-			continue
-		}
-		_, has, err := anyRow(ctx, conn, d, t, "1", "1 = 1")
-		if err != nil {
-			return nil, err
-		}
-		advice := "add it by ALTER TABLE, and have pathlock fsck --repair fill it before the program starts"
-		if slices.ContainsFunc(absent, func(name string) bool { return slices.Contains(stated(t.Tree, t.Parent, t.Name), name) }) {
-			advice = "pathlock adopt prints the statements that add and fill it"
-		}
-		if has {
-			findings = append(findings, Finding{
-				Severity: Unsafe, Check: TableExists, Table: t.name(), Missing: "there is no column " + strings.Join(absent, ", "),
-				Why: "the table has rows, which would have no value there", Advice: advice,
-			})
-		}
+// checkRows looks for a live row without a value in a column of the tree, and for any row where the
+// table lacks such a column. It reads the table once, up to the row that it finds.
+func (c *checker) checkRows(ctx context.Context, conn Conn) error {
+	if !c.exists || c.Kind != "" {
+		return nil
 	}
-	return findings, nil
+	t, q, from := c.table, c.dialect.QuotePart, " FROM "+c.dialect.Quote(c.table.name())
+	if absent := c.lacks(append(t.shaping(), stated(t.Depth)...)); len(absent) > 0 {
+		_, _, found, err := c.anyRow(ctx, conn, "SELECT 1, 0"+from+" LIMIT 1")
+		if found {
+			f := &c.findings[0] // that columns are absent
+			f.Check, f.Why, f.Advice = Filled, "the table has rows, which would have no value there", c.filling(absent)
+		}
+		return err
+	}
+	t.Marks = slices.DeleteFunc(slices.Clone(t.Marks), func(m Mark) bool { return len(c.lacks([]string{m.Column})) > 0 })
+	types := checker{catalogue: c.catalogue, dialect: c.dialect, table: t}
+	if types.checkColumns(); len(c.lacks([]string{t.Key})) > 0 || slices.ContainsFunc(types.findings, func(f Finding) bool { return f.Check == Type }) {
+		return nil // its columns may not compare with the model's values
+	}
+	// A WHERE would have PostgreSQL read an index of live rows, and each row by itself.
+	query := "SELECT id, which FROM (SELECT " + q(t.Key) + " AS id, CASE WHEN " + cmp.Or(t.live("", q), "1 = 1") + " THEN CASE"
+	all, args := c.unfilled(), []any(nil)
+	for i, u := range all {
+		query += fmt.Sprintf(" WHEN %s THEN %d", u.rows, i)
+		args = append(args, u.args...)
+	}
+	row, which, found, err := c.anyRow(ctx, conn, query+" END END AS which"+from+") AS r WHERE which IS NOT NULL LIMIT 1", args...)
+	if found {
+		u := all[which]
+		c.found(Finding{
+			Severity: Unsafe, Check: Filled, Missing: fmt.Sprintf("the column %s of row %s %s", u.column, shown.ID(row), u.what),
+			Why: u.why, Advice: c.filling([]string{u.column}),
+		})
+	}
+	return err
 }
 
-// Unfilled finds live rows whose columns are there, and have not been filled: rows in no tree, and
-// rows without a parent whose path is below another. It reads the rows without a tree or a parent.
-func Unfilled(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) (findings []Finding, err error) {
-	for _, t := range tables {
-		there, err := read(ctx, conn, d, t.name())
-		if err != nil {
-			return nil, err
-		}
-		if !there.exists || there.Kind != "" || len(there.lacks(append(stated(t.Key), t.shaping()...))) > 0 {
-			continue
-		}
-		t.Marks = slices.DeleteFunc(slices.Clone(t.Marks), func(m Mark) bool { return len(there.lacks([]string{m.Column})) > 0 })
-		c := checker{dialect: d, table: t, catalogue: there}
-		if c.checkColumns(); slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Check == Type }) {
-			continue // its columns may not compare with the model's values
-		}
-		c.findings = nil
-		for _, u := range c.unfilled() {
-			row, has, err := anyRow(ctx, conn, d, t, d.QuotePart(t.Key), u.rows+t.live(" AND ", d.QuotePart), u.args...)
-			if err != nil {
-				return nil, err
-			}
-			if has {
-				c.found(Finding{
-					Severity: Unsafe, Check: Filled, Missing: fmt.Sprintf("the column %s of row %s %s", u.column, shown.ID(row), u.what),
-					Why: u.why, Advice: "pathlock adopt prints an UPDATE that fills it, which is right if the column is new; pathlock fsck finds what else is wrong",
-				})
-			}
-		}
-		findings = append(findings, c.findings...)
+// filling says what to do about columns that are absent or not filled.
+func (c *checker) filling(columns []string) string {
+	if slices.ContainsFunc(columns, func(name string) bool { return slices.Contains(stated(c.table.Tree, c.table.Parent, c.table.Name), name) }) {
+		return "pathlock adopt prints how to add and fill it, which is right if the column is new; pathlock fsck finds what else is wrong"
 	}
-	return findings, nil
+	return "if it is absent, add it by ALTER TABLE; then have pathlock fsck --repair fill it before the program starts"
 }
 
-// unfilled is a column that rows of a condition should have a value in.
+// unfilled is a column that rows of a condition should have another value in.
 type unfilled struct {
 	column, rows string
 	args         []any
@@ -85,33 +67,56 @@ type unfilled struct {
 
 // unfilled returns the columns of the table that some of its rows may lack a value in.
 func (c *checker) unfilled() (all []unfilled) {
-	if tree := c.table.Tree; tree != "" {
-		all = append(all, unfilled{tree, c.dialect.QuotePart(tree) + " IS NULL", nil, "is NULL", "the row is in no tree, and what happens to the tree leaves it out"})
+	t, q := c.table, c.dialect.QuotePart
+	lacks := func(column, or, why string) {
+		if column != "" {
+			all = append(all, unfilled{column, "(" + q(column) + " IS NULL" + or + ")", nil, "is NULL, or what a new column is filled with", why})
+		}
 	}
-	parent := c.columns[c.table.Parent]
-	quoted := c.dialect.QuotePart(parent.Name)
-	top := c.dialect.NoParentSQLOfKind(quoted, dialect.KindOf(parent.Type))
-	if at, err := dialect.MarkLiteral(c.table.ParentTop, !slices.Contains(c.table.TextKeys, parent.Name)); c.table.ParentTop != "" && err == nil {
-		top = "(" + top + " OR " + quoted + " = " + at + ")"
+	isNone := ""
+	if dialect.KindOf(c.columns[t.Tree].Type) == dialect.Text {
+		isNone = " OR " + q(t.Tree) + " = ''"
 	}
-	for _, path := range []struct{ column, form string }{{c.table.Path, c.table.PathForm}, {c.table.IDPath, c.table.IDPathForm}} {
-		if path.column == "" {
+	lacks(t.Tree, isNone, "the row is in no tree, and what happens to the tree leaves it out")
+	top := c.dialect.NoParentSQLOfKind(q(t.Parent), dialect.KindOf(c.columns[t.Parent].Type))
+	if at, err := dialect.MarkLiteral(t.ParentTop, !slices.Contains(t.TextKeys, t.Parent)); t.ParentTop != "" && err == nil {
+		top = "(" + top + " OR " + q(t.Parent) + " = " + at + ")"
+	}
+	leftBehind := "moves and deletions of the rows above leave it behind"
+	for i, path := range []struct{ column, form string }{{t.Path, t.PathForm}, {t.IDPath, t.IDPathForm}} {
+		form, err := treetable.ParseForm(path.form)
+		if path.column == "" || err != nil { // the description has been checked
 			continue
 		}
-		form, err := treetable.ParseForm(path.form)
-		if err != nil {
-			continue // the description has been checked
+		text := q(path.column)
+		isNone := " OR " + text + " = ''"
+		switch isOfNames := i == 0; {
+		case form.Print("") != "" || !isOfNames && !form.OfParent:
+		case !form.OfParent:
+			isNone += " AND NOT (" + top + " AND " + q(t.Name) + " = '')"
+		case !isOfNames:
+			isNone += " AND NOT " + top
+		case t.isLeaf(): // below a root row, perhaps
+			isNone = ""
+		default: // at the top, or below a root row
+			isNone += " AND NOT (" + top + " OR EXISTS (SELECT 1 FROM " + c.dialect.Quote(t.name()) + " WHERE " + q(t.Name) + " = ''))"
 		}
-		text := c.dialect.QuotePart(path.column)
+		lacks(path.column, isNone, leftBehind)
 		if c.dialect == dialect.PostgreSQL {
 			text += ` COLLATE "C"` // others may replace nothing
 		}
 		below := fmt.Sprintf("LENGTH(%s) - LENGTH(REPLACE(%s, '%s', '')) > %d AND %s <> ?", text, text, form.Separator, form.Separators()+1, text)
 		all = append(all, unfilled{
-			parent.Name, top + " AND " + below, []any{form.Print("")},
-			"says that there is no row above, and its " + path.column + " that there is one", "moves and deletions of the rows above leave it behind",
+			t.Parent, top + " AND " + below, []any{form.Print("")}, "says that there is no row above, and its " + path.column + " that there is one", leftBehind,
 		})
 	}
+	isNone = ""
+	if least := fmt.Sprint(t.DepthOf(1)); !t.isLeaf() && dialect.KindOf(c.columns[t.Depth].Type) == dialect.Number {
+		if isNone = " OR " + q(t.Depth) + " < " + least; t.Path != "" { // a root row lies less deep
+			isNone += " AND " + q(t.Name) + " <> ''"
+		}
+	}
+	lacks(t.Depth, isNone, "queries by the depth leave the row out")
 	return all
 }
 
@@ -120,16 +125,16 @@ func (c *catalogue) lacks(columns []string) []string {
 	return slices.DeleteFunc(columns, func(name string) bool { _, ok := c.columns[name]; return ok })
 }
 
-// anyRow reads an expression of a row of a condition, such as its key, and reports whether there is
+// anyRow reads the key of a row of a query, and which of [checker.unfilled] it lacks, if there is
 // one.
-func anyRow(ctx context.Context, conn Conn, d *dialect.Dialect, t Model, what, condition string, args ...any) (value string, has bool, err error) {
-	rows, err := conn.QueryContext(ctx, d.Bind(fmt.Sprintf("SELECT %s FROM %s WHERE %s LIMIT 1", what, d.Quote(t.name()), condition)), args...)
+func (c *checker) anyRow(ctx context.Context, conn Conn, query string, args ...any) (key string, which int, found bool, err error) {
+	rows, err := conn.QueryContext(ctx, c.dialect.Bind(query), args...)
 	if err != nil {
-		return "", false, err
+		return "", 0, false, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	if has = rows.Next(); has {
-		err = rows.Scan(&value)
+	if found = rows.Next(); found {
+		err = rows.Scan(&key, &which)
 	}
-	return value, has, errors.Join(err, rows.Err())
+	return key, which, found, errors.Join(err, rows.Err())
 }

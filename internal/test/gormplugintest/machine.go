@@ -109,16 +109,16 @@ func runMachine(t *testing.T, d Database, s shape) {
 		worlds = append(worlds, machineWorld(t, d, settings{config: config, connections: i / 3}, options))
 	}
 	db := worlds[0].db
+	empty := func(table string) { worlds[0].must(gormplugin.AllowRawWrites(db).Exec("DELETE FROM " + table).Error) }
+	if s.leaf != nil && db.Migrator().HasTable("cases") {
+		empty("cases") // which another model has filled, below another table
+	}
 	worlds[0].must(gormplugin.AutoMigrate(db.Set("gorm:table_options", d.TableOptions).Session(&gorm.Session{})))
 	x, err := newTable(db, s)
 	worlds[0].must(err)
 	if _, numbers := s.model.(volume); numbers && db.Name() == "mysql" {
 		// In this order the byte after the comma comes before it.
 		worlds[0].must(db.Exec("ALTER TABLE volumes MODIFY above VARCHAR(200) COLLATE utf8mb4_unicode_ci").Error)
-	}
-	empty := func(table string) { worlds[0].must(gormplugin.AllowRawWrites(db).Exec("DELETE FROM " + table).Error) }
-	if s.leaf != nil {
-		empty("cases") // whose parents have had the same keys in another table
 	}
 	runs, failed, most := 0, false, math.MaxInt
 	switch {

@@ -80,6 +80,7 @@ func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Run("known", func(t *testing.T) { checkKnown(t, fresh(t)) })
 	t.Run("old model", func(t *testing.T) { checkOldModel(t, fresh(t)) })
 	t.Run("unfilled", func(t *testing.T) { checkUnfilled(t, fresh(t)) })
+	t.Run("unfilled values", func(t *testing.T) { checkUnfilledValues(t, fresh(t)) })
 	t.Run("unfilled form", func(t *testing.T) { checkUnfilledForm(t, fresh(t)) })
 	t.Run("cascade", func(t *testing.T) { checkCascade(t, fresh(t)) })
 	t.Run("at once", func(t *testing.T) { CheckAtOnce(t, fresh(t)) })

@@ -58,7 +58,7 @@ func checkUnfilled(t *testing.T, d Database) {
 	for _, step := range []struct{ statement, want string }{
 		{"", "branches: there is no column parent_id"},
 		{"ALTER TABLE branches ADD COLUMN parent_id BIGINT", "branches: the column parent_id of row \"2\" "},
-		{"UPDATE branches SET parent_id = 1, tree_id = NULL WHERE id = 2", "branches: the column tree_id of row \"2\" is NULL"},
+		{"UPDATE branches SET parent_id = 1, path = NULL WHERE id = 2", "branches: the column path of row \"2\" is NULL"},
 	} {
 		if step.statement != "" {
 			w.exec(step.statement)
@@ -75,6 +75,38 @@ func checkUnfilled(t *testing.T, d Database) {
 	}
 	if !w.db.Migrator().HasTable(&Other{}) || !w.db.Migrator().HasColumn(&Branch{}, "parent_id") {
 		t.Error("AutoMigrate has not done its work without rows")
+	}
+}
+
+// Plot is a tree that has all columns that a tree can have.
+type Plot struct {
+	ID       int64
+	Garden   string `pathlock:"tree" gorm:"size:50"`
+	ParentID *int64 `pathlock:"parent"`
+	Name     string `pathlock:"name" gorm:"size:100"`
+	Path     string `pathlock:"path" gorm:"size:300"`
+	Ids      string `pathlock:"idpath" gorm:"size:300"`
+	Level    int    `pathlock:"depth"`
+	Gone     bool   `pathlock:"deleted"`
+}
+
+// checkUnfilledValues checks that live rows need values in all columns of the tree, other than
+// those that a new column is filled with; a root row needs no name and no path.
+func checkUnfilledValues(t *testing.T, d Database) {
+	w := newSchemaWorld(t, d, gormplugin.Model(&Plot{}))
+	w.must(gormplugin.AutoMigrate(w.db))
+	w.exec("INSERT INTO plots (id, garden, name, path, ids, level, gone) VALUES (1, 'g', '', '', '/1', 0, FALSE), (3, NULL, '', NULL, NULL, NULL, TRUE)")
+	w.exec("INSERT INTO plots (id, garden, parent_id, name, path, ids, level, gone) VALUES (2, 'g', 1, 'a', '/a', '/1/2', 1, FALSE)")
+	if found := w.findings(); found != nil {
+		t.Errorf("with rows in their places: %v", found)
+	}
+	for _, set := range []string{"garden = NULL", "garden = ''", "path = NULL", "path = ''", "ids = NULL", "ids = ''", "level = NULL", "level = 0"} {
+		w.exec("UPDATE plots SET " + set + " WHERE id = 2")
+		column, _, _ := strings.Cut(set, " ")
+		if found := w.findings(); described(found) != "unsafe filled in words" || !strings.HasPrefix(found[0].Missing, "the column "+column+" of row \"2\" is NULL") {
+			t.Errorf("%s: %v", set, found)
+		}
+		w.exec("UPDATE plots SET garden = 'g', path = '/a', ids = '/1/2', level = 1 WHERE id = 2")
 	}
 }
 
@@ -109,5 +141,13 @@ func checkUnfilledForm(t *testing.T, d Database) {
 		if got := described(w.findings()); got != "unsafe filled in words" {
 			t.Errorf("with the parent %s: %s", parent, got)
 		}
+	}
+	w.exec("UPDATE sprigs SET parent_id = 1, under = '' WHERE id = 2")
+	if got := described(w.findings()); got != "unsafe filled in words" {
+		t.Errorf("with the path of a row at the top: %s", got)
+	}
+	w.exec("UPDATE sprigs SET name = '' WHERE id = 1")
+	if found := w.findings(); found != nil {
+		t.Errorf("below a root row: %v", found)
 	}
 }
