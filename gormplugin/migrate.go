@@ -63,7 +63,7 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 		return err
 	case errors.Is(&left, ErrUnsafeSchema):
 		return &left
-	case left.Findings != nil:
+	case len(left.Findings) > 0:
 		db.Logger.Warn(db.Statement.Context, "%v", &left)
 	}
 	return nil
