@@ -261,7 +261,7 @@ func TestAdopt_treesOfTwoColumns(t *testing.T) {
 		tr := trial{url: url, db: must(must(sqlopen.Parse(url)).Open())}
 		t.Cleanup(func() { _ = tr.db.Close() })
 		tr.db.SetMaxOpenConns(1)
-		tr.exec(t, "CREATE TABLE files (id BIGINT PRIMARY KEY, uid BIGINT NOT NULL, sid BIGINT NOT NULL, name VARCHAR(50), dir VARCHAR(99), deleted_at TIMESTAMP NULL)")
+		tr.exec(t, "CREATE TABLE files (id BIGINT PRIMARY KEY, uid BIGINT NOT NULL, sid BIGINT, name VARCHAR(50), dir VARCHAR(99), deleted_at TIMESTAMP NULL)")
 		tr.exec(t, "INSERT INTO files VALUES (1, 1, 7, 'a', '', NULL), (2, 1, 7, 'b', 'a/', '2001-01-01'), (3, 1, 7, 'c', 'a/b/', '2001-01-01'), (4, 1, 8, 'a', '', NULL), "+
 			"(5, 1, 8, 'd', 'a/', NULL), (6, 2, 7, 'a', '', NULL), (7, 2, 7, 'e', 'a/', NULL), (8, 1, 7, 'b', 'a/', '2002-01-01'), (9, 1, 7, 'f', 'a/b/', '2002-01-01')")
 		if mysql {
@@ -281,10 +281,12 @@ func TestAdopt_treesOfTwoColumns(t *testing.T) {
 		if wrong > 0 {
 			t.Errorf("%d parents are wrong", wrong)
 		}
-		if _, err := tr.db.ExecContext(t.Context(), "UPDATE files SET uid_sid = '2:8' WHERE id = 5"); (err == nil) != strings.HasPrefix(url, "sqlite") {
-			t.Errorf("a tree that is not the row's: %v", err)
+		for _, set := range []string{"uid_sid = '2:8'", "sid = NULL"} {
+			if _, err := tr.db.ExecContext(t.Context(), "UPDATE files SET "+set+" WHERE id = 5"); (err == nil) != strings.HasPrefix(url, "sqlite") {
+				t.Errorf("a tree that is not the row's, by %s: %v", set, err)
+			}
 		}
-		tr.exec(t, "UPDATE files SET uid_sid = '1:8' WHERE id = 5")
+		tr.exec(t, "UPDATE files SET uid_sid = '1:8', sid = 8 WHERE id = 5")
 		if again := tr.adopt(t).Trees; len(again) != 1 || len(again[0].Statements) > 0 {
 			t.Errorf("there is still %v", again)
 		}
@@ -292,6 +294,10 @@ func TestAdopt_treesOfTwoColumns(t *testing.T) {
 			if s.Undo != "" {
 				tr.exec(t, s.Undo)
 			}
+		}
+		tr.exec(t, "UPDATE files SET sid = NULL WHERE id = 5")
+		if _, out, _ := run(t, "adopt", "--db", url, "--table", "files", "--tree-column", "uid,sid"); !strings.Contains(out, "1 rows have NULL in uid or sid") {
+			t.Errorf("a row has half of a tree: %s", out)
 		}
 	}
 	t.Run("SQLite", func(t *testing.T) { test(t, sqliteURL(t), false) })

@@ -199,8 +199,8 @@ func (r *reader) keepPair(ctx context.Context, s *shape) (statements []Statement
 	}
 	alter := "ALTER TABLE " + r.dialect.Quote(s.Table.Table)
 	return []Statement{{
-		SQL:  fmt.Sprintf("%s ADD CONSTRAINT %s CHECK (%s)", alter, r.dialect.QuotePart(name), s.isPairSQL(r.dialect)),
-		Why:  "pathlock only reads " + s.Tree + ": this refuses what is not made of both",
+		SQL:  fmt.Sprintf("%s ADD CONSTRAINT %s CHECK ((%s) IS TRUE)", alter, r.dialect.QuotePart(name), s.isPairSQL(r.dialect)),
+		Why:  "pathlock only reads " + s.Tree + ": this refuses what is not made of both, NULL included",
 		Undo: alter + " DROP CONSTRAINT " + r.dialect.QuotePart(name),
 	}}, nil
 }

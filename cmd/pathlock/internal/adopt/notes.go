@@ -24,9 +24,18 @@ func (s *shape) notes() (notes []string) {
 	if s.pair != nil {
 		note := fmt.Sprintf("the tree is %s: the hook BeforeCreate fills %s, a column made of both, in new rows", strings.Join(s.pair, " and "), s.Tree)
 		if constraints[s.of.dialect] == "" {
-			note += fmt.Sprintf("; when you create the table anew, give it CHECK (%s)", s.isPairSQL(s.of.dialect))
+			note += fmt.Sprintf("; when you create the table anew, give it CHECK ((%s) IS TRUE)", s.isPairSQL(s.of.dialect))
 		}
 		notes = append(notes, note)
+		halves := 0
+		for i := range s.of.rows {
+			if s.isLive(i) && !(s.of.cells[s.pair[0]][i].Valid && s.of.cells[s.pair[1]][i].Valid) {
+				halves++
+			}
+		}
+		if halves > 0 {
+			notes = append(notes, fmt.Sprintf("%d rows have NULL in %s, and so no tree, which nothing starts with: give them a value first, and make both columns NOT NULL", halves, strings.Join(s.pair, " or ")))
+		}
 	}
 	if s.Deleted != "" && s.markTag() == "" && s.of.kind(s.Deleted) == dialect.Number {
 		notes = append(notes, fmt.Sprintf("the field of %s needs the tag pathlock:\"deleted\", unless it is a soft_delete.DeletedAt", s.Deleted))
