@@ -31,8 +31,6 @@ type backend struct {
 	mu sync.Mutex
 	// swept is when rows were swept last.
 	swept time.Time
-	// crowds has how many waited when a tree was read or written last, where any did.
-	crowds map[pathlock.Tree]int
 
 	// preparing guards prepared, which says that the table need not be checked.
 	preparing sync.Mutex
@@ -51,9 +49,8 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 		if err != nil {
 			return false, err
 		}
-		c := change(r.state())
+		c := change(b.state(r))
 		if c.Empty() {
-			b.crowd(tree, waiting(r.tickets))
 			return true, nil
 		}
 		told := b.told(r, c)
@@ -65,7 +62,6 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 		next := r.tickets.With(c)
 		written, err := table.write(ctx, r, next, c.Fence, told)
 		if written {
-			b.crowd(tree, waiting(next))
 			b.watcher.wake(told...)
 			b.sweepSometimes()
 		}
@@ -85,24 +81,6 @@ func (b *backend) told(r *record, c ticketstore.Changes) (all []message) {
 		}
 	}
 	return all
-}
-
-// crowd notes how many wait in a tree.
-func (b *backend) crowd(tree pathlock.Tree, n int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if n == 0 {
-		delete(b.crowds, tree)
-	} else {
-		b.crowds[tree] = n
-	}
-}
-
-// isFull reports whether as many wait in a tree as may.
-func (b *backend) isFull(tree pathlock.Tree) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.crowds[tree] >= b.maxWaiters
 }
 
 // again does something until it is done, and nobody is in its way. A store that makes tables makes
@@ -184,7 +162,7 @@ func (b *backend) View(ctx context.Context, tree pathlock.Tree) (state ticketsto
 	err = b.again(ctx, func(table table) (bool, error) {
 		r, err := table.read(ctx, tree)
 		if err == nil {
-			state = r.state()
+			state = b.state(r)
 		}
 		return true, err
 	})

@@ -78,8 +78,8 @@
 //
 // # Limits
 //
-//   - 2,000 requests may wait in one tree: see [WithMaxWaiters]. A process counts those that it has
-//     seen in its last update. Each update writes all that hold and wait, some 300 bytes each.
+//   - 2,000 requests may wait in one tree: see [WithMaxWaiters]. Each update writes all that
+//     hold and wait, some 300 bytes each.
 //   - The updates of one tree happen one after the other, and a process far from the server often
 //     loses to others that keep writing to it. Trees are independent, except on SQLite.
 //   - A connection pool that is used up makes operations wait, for ten seconds at most: see

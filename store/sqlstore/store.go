@@ -46,7 +46,7 @@ func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 	}
 	b := &backend{
 		config: c, db: db, home: newHome(), work: newWork(), prepared: !c.makesTables,
-		swept: time.Now(), crowds: make(map[pathlock.Tree]int),
+		swept: time.Now(),
 		table: table{querier: db, database: d, name: c.prefix + "trees", decoder: new(ticketstore.Decoder)},
 	}
 	b.watcher = newWatcher(b)
@@ -56,28 +56,6 @@ func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 		}
 	}
 	return &Store{Store: ticketstore.New("sqlstore", b, c.timeout), backend: b}, nil
-}
-
-// Acquire implements [pathlock.Store].
-func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	if req.Wait <= 0 || !s.backend.isFull(req.Tree) {
-		return s.Store.Acquire(ctx, req)
-	}
-	// It may pass all those who wait.
-	now, begun := req, time.Now()
-	now.Wait = 0
-	grant, err := s.Store.Acquire(ctx, now)
-	conflict, ok := errors.AsType[*pathlock.ConflictError](err)
-	if !ok {
-		return grant, err
-	}
-	if left := req.Wait - time.Since(begun); left > 0 && !s.backend.isFull(req.Tree) {
-		// Other processes have served those who waited, of which this one has just read.
-		req.Wait = left
-		return s.Store.Acquire(ctx, req)
-	}
-	conflict.Err = errors.Join(conflict.Err, pathlock.ErrQueueFull)
-	return grant, err
 }
 
 // DB returns the pool that the store works with, for what only the database can tell, such as its

@@ -129,21 +129,11 @@ var errNoCommit = errors.New("the pool's connections do not commit: give them au
 var errReadOnly = errors.New("the server or the session is read-only")
 
 // state is a record as the lock table wants it.
-func (r *record) state() ticketstore.State {
+func (b *backend) state(r *record) ticketstore.State {
 	return ticketstore.State{
 		Tickets: r.tickets.Tickets, Now: time.UnixMicro(r.now), Began: r.began,
-		Fence: uint64(max(0, r.fence)), Floor: uint64(max(0, r.now)),
+		Fence: uint64(max(0, r.fence)), Floor: uint64(max(0, r.now)), MostWaiters: b.maxWaiters,
 	}
-}
-
-// waiting returns how many tickets wait.
-func waiting(list ticketstore.List) (n int) {
-	for _, t := range list.Tickets {
-		if t.State == ticketstore.Waiting {
-			n++
-		}
-	}
-	return n
 }
 
 // write writes a tree with its next tickets if it is still as it was read, and reports whether it

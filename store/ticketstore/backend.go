@@ -67,6 +67,8 @@ type State struct {
 	// Floor is less than every fence that a grant of the tree may get now. It makes fences grow
 	// where a tree was empty, and nothing is on record.
 	Floor uint64
+	// MostWaiters is how many requests may wait in the tree, 0 for any number.
+	MostWaiters int
 }
 
 // Changes are what an Update writes.
@@ -95,7 +97,7 @@ func (c Changes) named(t Ticket) Ticket {
 // Empty reports whether there is nothing to write.
 func (c Changes) Empty() bool { return len(c.Put) == 0 && len(c.Delete) == 0 }
 
-// Ticket is one request in a tree, from its arrival to its release. [Encode] and [Decode] carry all
+// Ticket is one request in a tree, from its arrival to its release. [Encode] and [Decoder] carry all
 // of it but Key, so a backend may keep it as one text.
 type Ticket struct {
 	// Key is the backend's own name of the ticket, empty while it has not been written.

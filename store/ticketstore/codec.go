@@ -33,8 +33,8 @@ func Encode(t Ticket) []byte {
 	return text
 }
 
-// Decode returns the ticket that [Encode] has written. Its Key is empty.
-func Decode(text []byte) (Ticket, error) {
+// decode returns the ticket that [Encode] has written. Its Key is empty.
+func decode(text []byte) (Ticket, error) {
 	var w ticketText
 	if err := json.Unmarshal(text, &w); err != nil {
 		return Ticket{}, fmt.Errorf("ticketstore: not a ticket: %w", err)
@@ -120,7 +120,7 @@ func (d *Decoder) Decode(text []byte) (List, error) {
 	return list, nil
 }
 
-// Ticket returns the ticket that a line has, as [Decode] does, with its place as its Key.
+// Ticket returns the ticket that a line has, as [Encode] has written it, with its place as its Key.
 func (d *Decoder) Ticket(line []byte) (Ticket, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -130,7 +130,7 @@ func (d *Decoder) Ticket(line []byte) (Ticket, error) {
 	}
 	if t, known = d.old[string(line)]; !known {
 		var err error
-		if t, err = Decode(line); err != nil {
+		if t, err = decode(line); err != nil {
 			return t, err
 		}
 		t.Key = keyOf(t)

@@ -46,7 +46,7 @@ func TestTicket_isReadAsItWasWritten(t *testing.T) {
 		if !utf8.Valid(text) || bytes.ContainsAny(text, "\x00\n") {
 			t.Fatalf("%q is no text that every database takes", text)
 		}
-		got, err := Decode(text)
+		got, err := decode(text)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s\nis read as %+v, %v\nwant       %+v", text, got, err, want)
 		}
@@ -57,7 +57,7 @@ func TestTicket_refusesWhatIsNone(t *testing.T) {
 	for _, text := range []string{
 		"", "[]", `{"state":"elsewhere"}`, `{"state":"granted","claims":["Z /a"]}`, `{"state":"granted","claims":["X a"]}`,
 	} {
-		if got, err := Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), "not a ticket") {
+		if got, err := decode([]byte(text)); err == nil || !strings.Contains(err.Error(), "not a ticket") {
 			t.Errorf("%q is read as %+v, %v", text, got, err)
 		}
 	}

@@ -23,6 +23,10 @@ import (
 // Table is the lock table of one tree. Only one goroutine at a time may use it. Each use begins
 // with [Table.Enter], and happens at the time that it states.
 type Table struct {
+	// MostWaiters is how many requests may wait, 0 for any number. One too many gets a conflict that
+	// matches [pathlock.ErrQueueFull], too.
+	MostWaiters int
+
 	tree  pathlock.Tree
 	mint  func(now time.Time) (fence uint64)
 	ended func(*Request)
@@ -120,6 +124,8 @@ func (t *Table) decide(r *Request) error {
 		return nil
 	case r.Wait <= 0:
 		return t.Conflict(r, 0, nil)
+	case t.MostWaiters > 0 && t.queue.Waiters() >= t.MostWaiters:
+		return t.Conflict(r, 0, pathlock.ErrQueueFull)
 	}
 	if c := t.queue.Deadlock(&r.entry); c.By != nil {
 		return t.deadlock(r, c)
