@@ -25,16 +25,11 @@ type backend struct {
 	table table
 	// home names this process, in tickets and as a channel of PostgreSQL.
 	home    string
-	work    *work
 	watcher *watcher
-
-	mu sync.Mutex
-	// swept is when rows were swept last.
-	swept time.Time
-
-	// preparing guards prepared, which says that the table need not be checked.
-	preparing sync.Mutex
-	prepared  bool
+	// life ends with Close, which waits for the goroutines that are running then.
+	life    context.Context
+	end     context.CancelFunc
+	running sync.WaitGroup
 }
 
 var _ ticketstore.Backend = (*backend)(nil)
@@ -44,7 +39,8 @@ func newHome() string { return "pathlock_" + rand.Text() }
 
 // Update implements [ticketstore.Backend].
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	return b.again(ctx, func(table table) (bool, error) {
+	return b.again(ctx, func(conn *sql.Conn) (bool, error) {
+		table := b.table.on(conn)
 		r, err := table.read(ctx, tree)
 		if err != nil {
 			return false, err
@@ -63,7 +59,6 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 		written, err := table.write(ctx, r, next, c.Fence, told)
 		if written {
 			b.watcher.wake(told...)
-			b.sweepSometimes()
 		}
 		return written, err
 	})
@@ -85,14 +80,11 @@ func (b *backend) told(r *record, c ticketstore.Changes) (all []message) {
 
 // again does something until it is done, and nobody is in its way. A store that makes tables makes
 // one again that is gone, as after a failover to an empty server: nobody holds anything then.
-func (b *backend) again(ctx context.Context, do func(table) (done bool, err error)) error {
-	if err := b.prepare(ctx); err != nil {
-		return err
-	}
+func (b *backend) again(ctx context.Context, do func(*sql.Conn) (done bool, err error)) error {
 	return retry(ctx, func() error {
 		done := false
 		err := b.inSession(ctx, func(conn *sql.Conn) (err error) {
-			done, err = do(b.table.on(conn))
+			done, err = do(conn)
 			return err
 		})
 		switch {
@@ -159,8 +151,8 @@ func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error
 
 // View implements [ticketstore.Backend].
 func (b *backend) View(ctx context.Context, tree pathlock.Tree) (state ticketstore.State, err error) {
-	err = b.again(ctx, func(table table) (bool, error) {
-		r, err := table.read(ctx, tree)
+	err = b.again(ctx, func(conn *sql.Conn) (bool, error) {
+		r, err := b.table.on(conn).read(ctx, tree)
 		if err == nil {
 			state = b.state(r)
 		}
@@ -171,8 +163,8 @@ func (b *backend) View(ctx context.Context, tree pathlock.Tree) (state ticketsto
 
 // Trees implements [ticketstore.Backend].
 func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) {
-	err = b.again(ctx, func(table table) (bool, error) {
-		trees, err = table.trees(ctx)
+	err = b.again(ctx, func(conn *sql.Conn) (bool, error) {
+		trees, err = b.table.on(conn).trees(ctx)
 		return true, err
 	})
 	return trees, err
@@ -216,35 +208,22 @@ func (b *backend) Limit() int { return 0 }
 
 // Ping implements [ticketstore.Backend]: it reads the table.
 func (b *backend) Ping(ctx context.Context) error {
-	return b.again(ctx, func(table table) (bool, error) {
-		_, err := table.read(ctx, pathlock.Tree{})
-		return true, err
-	})
+	_, err := b.View(ctx, pathlock.Tree{})
+	return err
 }
 
 // Close ends what the store has started, and the pool if [WithClosePool] says so.
 func (b *backend) Close() error {
-	b.work.close()
+	b.end()
+	b.running.Wait()
 	if b.closesPool {
 		return b.db.Close()
 	}
 	return nil
 }
 
-// sweepSometimes removes the rows that nobody has used for a while, now and then. What fails is
-// done by the next sweep, or by another process's.
-func (b *backend) sweepSometimes() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if time.Since(b.swept) < b.sweepEvery {
-		return
-	}
-	b.swept = time.Now()
-	b.work.start(func(ctx context.Context) { _ = b.sweep(ctx) })
-}
-
-// sweep removes the rows of trees in which everything has ended a while ago.
-func (b *backend) sweep(ctx context.Context) error {
+// Sweep removes the rows of trees in which everything has ended a while ago: see [ticketstore.New].
+func (b *backend) Sweep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	_, err := b.table.changed(ctx, "DELETE FROM {table} WHERE ends < {now} - ?", b.keep.Microseconds())

@@ -15,7 +15,7 @@ func TestRoundTrips(t *testing.T) {
 		far, proxy := d.behind(t)
 		s := far.store(t)
 		tree := testlock.Tree(t)
-		for range 2 { // connects, prepares, and makes the tree's row
+		for range 2 { // connects, and makes the tree's row
 			warm := testlock.Ask(tree, x("/a"))
 			testlock.Take(t, s, warm)
 			testlock.Release(t, s, warm)

@@ -54,13 +54,11 @@ const (
 	tooLarge
 )
 
-// adviceTable is what to do where the table is missing.
-const adviceTable = "no program has made the table: those with anystore do, others call Store.Create, and both need the right to create tables"
-
 // hints returns what to do about faults that all databases have.
 func hints(more map[fault]string) map[fault]string {
 	all := map[fault]string{
-		noTable: adviceTable, noColumn: adviceTable,
+		noTable:   "no program has made the table: those with anystore do, others call Store.Create, and both need the right to create tables",
+		noColumn:  "the table is none of locks: drop it, and create it by Store.Create",
 		forbidden: "the user needs SELECT, INSERT, UPDATE and DELETE on the table",
 	}
 	for f, hint := range more {

@@ -11,7 +11,7 @@ import (
 func (s *Store) Backend() ticketstore.Backend { return s.backend }
 
 // Sweep sweeps now.
-func (s *Store) Sweep(ctx context.Context) error { return s.backend.sweep(ctx) }
+func (s *Store) Sweep(ctx context.Context) error { return s.backend.Sweep(ctx) }
 
 // Listening reports whether the store listens for notifications.
 func (s *Store) Listening() bool {

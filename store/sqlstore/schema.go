@@ -51,24 +51,6 @@ func (b *backend) create(ctx context.Context) error {
 	})
 }
 
-// prepare checks the table before the first operation, and creates it where it is missing, if the
-// store is to. After an error, the next operation tries again.
-func (b *backend) prepare(ctx context.Context) error {
-	b.preparing.Lock()
-	defer b.preparing.Unlock()
-	if b.prepared {
-		return nil
-	}
-	err := b.check(ctx)
-	if errors.Is(err, ErrTables) {
-		if err = b.create(ctx); err == nil {
-			err = b.check(ctx)
-		}
-	}
-	b.prepared = err == nil
-	return err
-}
-
 // Check reports what is wrong with the table, or with the rights to use it. It writes into it as
 // updates do, and undoes that.
 //
@@ -77,22 +59,14 @@ func (b *backend) prepare(ctx context.Context) error {
 func (s *Store) Check(ctx context.Context) error { return s.backend.inTime(ctx, s.backend.check) }
 
 func (b *backend) check(ctx context.Context) error {
-	return retry(ctx, func() error {
-		err := b.inSession(ctx, func(conn *sql.Conn) error { return b.rehearse(ctx, conn) })
-		if err == nil {
-			return nil
-		}
-		switch b.table.is(err) {
-		case noTable:
-			return fmt.Errorf("%w: there is no table %s: create it by Store.Create", ErrTables, b.table.name)
-		case noColumn:
-			return fmt.Errorf("%w: %s: %w: drop it, and create it by Store.Create", ErrTables, b.table.name, err)
-		case busy:
-			return errBusy
-		default:
-			return fmt.Errorf("writing into the table: %w", b.advised(err))
-		}
-	})
+	err := b.again(ctx, func(conn *sql.Conn) (bool, error) { return true, b.rehearse(ctx, conn) })
+	if err == nil {
+		return nil
+	}
+	if is := b.table.is(err); is == noTable || is == noColumn {
+		return fmt.Errorf("%w: %s: %w", ErrTables, b.table.name, err)
+	}
+	return err
 }
 
 // checkNamespace begins the names of trees that exist within a check only.

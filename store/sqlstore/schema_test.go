@@ -61,7 +61,7 @@ func TestTablesThatAreMissing(t *testing.T) {
 				t.Errorf("Ping: %v", err)
 			}
 		}
-		faulty("there is no table pathlock_trees")
+		faulty("pathlock_trees", "no program has made the table")
 		makes, err := sqlopen.Open(d.url, sqlstore.WithAutoCreate())
 		testerr.Must(t, err)
 		defer func() { _ = makes.Close(t.Context()) }()

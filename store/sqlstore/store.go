@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -45,14 +44,14 @@ func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 		return nil, err
 	}
 	b := &backend{
-		config: c, db: db, home: newHome(), work: newWork(), prepared: !c.makesTables,
-		swept: time.Now(),
+		config: c, db: db, home: newHome(),
 		table: table{querier: db, database: d, name: c.prefix + "trees", decoder: new(ticketstore.Decoder)},
 	}
+	b.life, b.end = context.WithCancel(context.Background())
 	b.watcher = newWatcher(b)
 	if name == Postgres {
 		if l := newListener(b); l != nil {
-			b.watcher.listen = func() { b.work.start(l.run) }
+			b.watcher.listen = func() { b.running.Go(func() { l.run(b.life) }) }
 		}
 	}
 	return &Store{Store: ticketstore.New("sqlstore", b, c.timeout), backend: b}, nil
@@ -61,43 +60,6 @@ func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 // DB returns the pool that the store works with, for what only the database can tell, such as its
 // settings. It ends with the store if package sqlopen made it.
 func (s *Store) DB() *sql.DB { return s.backend.db }
-
-// work owns the goroutines of a store.
-type work struct {
-	ctx    context.Context
-	cancel context.CancelFunc
-
-	mu      sync.Mutex
-	closed  bool
-	running sync.WaitGroup
-}
-
-func newWork() *work {
-	w := &work{}
-	w.ctx, w.cancel = context.WithCancel(context.Background())
-	return w
-}
-
-// start runs a function until it returns. Its context ends when the store is closed. It reports
-// whether the store is open.
-func (w *work) start(run func(context.Context)) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return false
-	}
-	w.running.Go(func() { run(w.ctx) })
-	return true
-}
-
-// close ends all of them.
-func (w *work) close() {
-	w.mu.Lock()
-	w.closed = true
-	w.mu.Unlock()
-	w.cancel()
-	w.running.Wait()
-}
 
 // Option is a setting of a [Store].
 type Option func(*config)
@@ -110,10 +72,9 @@ type config struct {
 	// pollFrom and pollTo bound the pauses between two looks for news. pollListening is the pause
 	// while notifications arrive.
 	pollFrom, pollTo, pollListening time.Duration
-	// keep is how long the row of an empty tree stays, and sweepEvery how often to look for such
-	// rows.
-	keep, sweepEvery time.Duration
-	// makesTables says that the first operation checks the table, and makes it.
+	// keep is how long the row of an empty tree stays.
+	keep time.Duration
+	// makesTables says that an operation makes the table where it is missing.
 	makesTables bool
 	// closesPool says that Close closes the pool.
 	closesPool bool
@@ -123,7 +84,7 @@ func newConfig(opts []Option) (config, error) {
 	c := config{
 		prefix: "pathlock_", timeout: 10 * time.Second, maxWaiters: 2_000,
 		pollFrom: time.Millisecond, pollTo: 50 * time.Millisecond, pollListening: time.Second,
-		keep: 10 * time.Minute, sweepEvery: time.Minute,
+		keep: 10 * time.Minute,
 	}
 	for _, opt := range opts {
 		opt(&c)
@@ -173,9 +134,8 @@ func WithListener(connect func(context.Context) (*pgx.Conn, error)) Option {
 	return func(c *config) { c.listener = connect }
 }
 
-// WithAutoCreate makes the first operation check the table ([Store.Check]), and every operation
-// create a missing one ([Store.Create]), within its time-out. Only the latter needs the right to
-// create tables.
+// WithAutoCreate makes every operation create a missing table ([Store.Create]), within its time-out.
+// Only that needs the right to create tables.
 func WithAutoCreate() Option { return func(c *config) { c.makesTables = true } }
 
 // WithClosePool has the store's Close close the pool too.

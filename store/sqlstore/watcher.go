@@ -54,7 +54,8 @@ func (w *watcher) watch(tree treeKey, one *watch) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.runs {
-		w.runs = w.backend.work.start(w.run)
+		w.runs = true
+		w.backend.running.Go(func() { w.run(w.backend.life) })
 	}
 	if w.listen != nil {
 		w.listen()

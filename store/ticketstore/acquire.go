@@ -227,7 +227,7 @@ func (a *attempt) wait(ctx context.Context, v view, changed <-chan struct{}) (gr
 			return pathlock.Grant{}, false, nil
 		}
 	case <-ctx.Done():
-	case <-a.store.closing:
+	case <-a.store.closing.Done():
 		return pathlock.Grant{}, true, a.store.failed(errClosed)
 	}
 	grant, err = a.giveUp(ctx)

@@ -202,6 +202,9 @@ func (l *batcher) step(ctx context.Context, ops []*operation) error {
 			op.written(written)
 		}
 	}
+	if !written.Empty() {
+		l.store.sweepSometimes()
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -17,8 +18,9 @@ type store struct {
 	name    string
 	timeout time.Duration
 	waiters waiters
-	// closing is closed when the store takes no more calls.
-	closing chan struct{}
+	// closing ends when the store takes no more calls.
+	closing context.Context
+	close   context.CancelFunc
 	// open ends when no update may go on.
 	open context.Context
 	shut context.CancelFunc
@@ -27,7 +29,9 @@ type store struct {
 	batchers map[pathlock.Tree]*batcher
 	closed   bool           // not even calls that are under way may use the backend
 	attempts sync.WaitGroup // of Acquire
-	running  sync.WaitGroup // of batchers, of questions, and of watches
+	running  sync.WaitGroup // of batchers, of questions, of watches, and of a sweep
+	// nextSweep is when an update is followed by a sweep again.
+	nextSweep time.Time
 }
 
 var _ pathlock.Store = (*store)(nil)
@@ -40,12 +44,17 @@ var _ pathlock.Store = (*store)(nil)
 // What the backend does not give back by then goes on behind the call, and Close waits for it.
 // Close takes two seconds at most to take requests out of the queue, and closes a backend that is
 // an [io.Closer] when nothing uses it any more.
+//
+// A backend in which trees leave something behind has a method Sweep(context.Context) error, which
+// removes that. Each process calls it about every ten minutes, after an update. What fails is done
+// by the next sweep, or by another process's.
 func New(name string, backend Backend, timeout time.Duration) pathlock.Store {
 	open, shut := context.WithCancel(context.Background())
+	closing, end := context.WithCancel(open)
 	return &store{
-		backend: backend, name: name, timeout: timeout, closing: make(chan struct{}), open: open, shut: shut,
+		backend: backend, name: name, timeout: timeout, closing: closing, close: end, open: open, shut: shut,
 		waiters:  waiters{waiting: make(map[waiterKey]*waiter), withdrawing: make(map[waiterKey]*attempt)},
-		batchers: make(map[pathlock.Tree]*batcher),
+		batchers: make(map[pathlock.Tree]*batcher), nextSweep: nextSweep(),
 	}
 }
 
@@ -59,9 +68,7 @@ var errClosed = fmt.Errorf("%w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed
 // leases. Further calls fail.
 func (s *store) Close(ctx context.Context) error {
 	s.mu.Lock()
-	if !s.isClosing() {
-		close(s.closing)
-	}
+	s.close()
 	s.mu.Unlock()
 	defer context.AfterFunc(ctx, s.shut)()
 	over := make(chan error, 1)
@@ -90,21 +97,11 @@ func (s *store) end() error {
 	return nil
 }
 
-// isClosing reports whether the store takes no more calls.
-func (s *store) isClosing() bool {
-	select {
-	case <-s.closing:
-		return true
-	default:
-		return false
-	}
-}
-
 // begin counts a call of Acquire, unless the store is closed.
 func (s *store) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isClosing() {
+	if s.closing.Err() != nil {
 		return s.failed(errClosed)
 	}
 	s.attempts.Add(1)
@@ -160,7 +157,7 @@ func (s *store) inTime(ctx context.Context, until time.Time, what string, ask fu
 // question asks the backend something, on a goroutine that is left behind when the time is over.
 func question[T any](ctx context.Context, s *store, what string, ask func(context.Context) (T, error)) (got T, err error) {
 	s.mu.Lock()
-	if s.isClosing() {
+	if s.closing.Err() != nil {
 		s.mu.Unlock()
 		return got, s.failed(errClosed)
 	}
@@ -193,10 +190,28 @@ func question[T any](ctx context.Context, s *store, what string, ask func(contex
 
 // call applies an operation until a moment, unless the store is closed.
 func (s *store) call(ctx context.Context, until time.Time, tree pathlock.Tree, op *operation) error {
-	if s.isClosing() {
+	if s.closing.Err() != nil {
 		return s.failed(errClosed)
 	}
 	return s.do(ctx, until, tree, op)
+}
+
+// sweepSometimes follows an update.
+func (s *store) sweepSometimes() {
+	b, sweeps := s.backend.(interface {
+		Sweep(ctx context.Context) error
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sweeps && !s.closed && time.Now().After(s.nextSweep) {
+		s.nextSweep = nextSweep()
+		s.running.Go(func() { _ = b.Sweep(s.closing) })
+	}
+}
+
+func nextSweep() time.Time {
+	const mean = 10 * time.Minute
+	return time.Now().Add(mean/2 + rand.N(mean))
 }
 
 // failed says which store an error comes from.

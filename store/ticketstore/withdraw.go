@@ -38,7 +38,7 @@ func (a *attempt) keepRemoving() {
 	end := time.Now().Add(a.req.Lease)
 	pauses := backoff.ExponentialBackOff{InitialInterval: firstPause, MaxInterval: longestPause, Multiplier: 2}
 	for {
-		last := a.store.isClosing() || !time.Now().Before(end)
+		last := a.store.closing.Err() != nil || !time.Now().Before(end)
 		if a.remove(true) {
 			break
 		}
@@ -48,7 +48,7 @@ func (a *attempt) keepRemoving() {
 		timer := time.NewTimer(pauses.NextBackOff())
 		select {
 		case <-timer.C:
-		case <-a.store.closing:
+		case <-a.store.closing.Done():
 			timer.Stop()
 		}
 	}

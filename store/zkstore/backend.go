@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -21,13 +20,8 @@ type backend struct {
 	acl     []zk.ACL
 	clock   *clock
 	decoder ticketstore.Decoder
-
-	sweep     time.Duration
-	mu        sync.Mutex
-	nextSweep time.Time
-	closing   context.Context
-	close     context.CancelFunc
-	running   sync.WaitGroup
+	// keep is how long the znode of an empty tree stays.
+	keep time.Duration
 }
 
 var _ ticketstore.Backend = (*backend)(nil)
@@ -47,10 +41,8 @@ func (b *backend) Limit() int { return maxTickets }
 // maxTickets is how many tickets one update writes: no more than it has fences.
 const maxTickets = 1 << (fenceBits - 1)
 
-// Close ends the sweep that is under way, and the session.
+// Close ends the session.
 func (b *backend) Close() error {
-	b.close()
-	b.running.Wait()
 	b.client.end()
 	return nil
 }

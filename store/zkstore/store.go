@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"strings"
 	"time"
@@ -45,9 +44,8 @@ func New(servers []string, opts ...Option) (pathlock.Store, error) {
 	b := &backend{
 		client: newClient(addrs, c),
 		names:  names{strings.TrimSuffix(c.root, "/")}, acl: c.acl(),
-		sweep: c.sweep, nextSweep: time.Now().Add(rand.N(c.sweep)), clock: newClock(),
+		keep: c.keep, clock: newClock(),
 	}
-	b.closing, b.close = context.WithCancel(context.Background())
 	return &store{Store: ticketstore.New("zkstore", b, c.timeout), backend: b}, nil
 }
 
@@ -128,14 +126,13 @@ type Option func(*config)
 type config struct {
 	root    string
 	timeout time.Duration
-	// sweep is how often this process looks for trees in which only ended tickets are left.
-	sweep          time.Duration
+	keep           time.Duration // see backend
 	user, password string
 	tls            *tls.Config
 }
 
 func newConfig(opts []Option) config {
-	c := config{root: defaultRoot, timeout: 6 * time.Second, sweep: 10 * time.Minute}
+	c := config{root: defaultRoot, timeout: 6 * time.Second, keep: time.Minute}
 	for _, opt := range opts {
 		opt(&c)
 	}

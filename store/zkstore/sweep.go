@@ -3,7 +3,6 @@ package zkstore
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -15,23 +14,11 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// sweepSometimes has this process remove the znodes of trees that nobody uses any more. What fails
-// is done by the next sweep, or by another process's.
-func (b *backend) sweepSometimes() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if time.Now().Before(b.nextSweep) || b.closing.Err() != nil {
-		return
-	}
-	b.nextSweep = time.Now().Add(b.sweep/2 + rand.N(b.sweep))
-	b.running.Go(func() { _ = b.sweepOnce(b.closing) })
-}
-
-// sweepOnce looks at all trees.
-func (b *backend) sweepOnce(ctx context.Context) error {
+// Sweep removes the znodes of trees that nobody uses any more: see [ticketstore.New].
+func (b *backend) Sweep(ctx context.Context) error {
 	return b.each(ctx, func(ctx context.Context, tree pathlock.Tree, r *reading, now time.Time) error {
 		if slices.ContainsFunc(r.record.tickets.Tickets, func(t ticketstore.Ticket) bool { return now.Before(t.Until) }) ||
-			now.Sub(time.UnixMilli(r.mtime)) < min(b.sweep, time.Minute) {
+			now.Sub(time.UnixMilli(r.mtime)) < b.keep {
 			return nil
 		}
 		return b.remove(ctx, tree, r)

@@ -13,14 +13,14 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// often has a store sweep often.
-func often(c *config) { c.sweep = 50 * time.Millisecond }
+// shortly has a store keep the znode of an empty tree for a short time.
+func shortly(c *config) { c.keep = 50 * time.Millisecond }
 
 // awaitGone sweeps until a tree's znode is gone.
 func awaitGone(t *testing.T, s *store, tree pathlock.Tree) {
 	t.Helper()
 	testserver.Await(t, "the znode of the tree goes", func() bool {
-		testerr.Must(t, s.backend.sweepOnce(t.Context()))
+		testerr.Must(t, s.backend.Sweep(t.Context()))
 		r, err := s.backend.read(t.Context(), tree, true)
 		return err == nil && r.absent
 	})
@@ -29,7 +29,7 @@ func awaitGone(t *testing.T, s *store, tree pathlock.Tree) {
 // Trees go that nobody uses: with tickets that have ended, with none, and that were never used.
 func TestSweep(t *testing.T) {
 	server := testzk.Start(t)
-	s := newStore(t, server.Addr, often)
+	s := newStore(t, server.Addr, shortly)
 	kept, crashed := testlock.Ask(testlock.Tree(t), x("/n")), testlock.Ask(testlock.Tree(t), x("/n"))
 	crashed.Lease = time.Millisecond
 	testlock.Take(t, s, kept)
@@ -42,23 +42,12 @@ func TestSweep(t *testing.T) {
 	if trees, err := s.Trees(t.Context()); err != nil || len(trees) != 1 || trees[0] != kept.Tree {
 		t.Errorf("the trees are %v, error %v", trees, err)
 	}
-	// What a process does has it sweep now and then.
-	req := testlock.Ask(testlock.Tree(t), x("/n"))
-	testlock.Take(t, s, req)
-	testlock.Release(t, s, req)
-	testserver.Await(t, "another update sweeps", func() bool {
-		other := testlock.Ask(kept.Tree, x("/m"))
-		testlock.Take(t, s, other)
-		testlock.Release(t, s, other)
-		r, err := s.backend.read(t.Context(), req.Tree, true)
-		return err == nil && r.absent
-	})
 }
 
 // Fences grow although nothing of a tree is left on record.
 func TestFence_growsAfterATree(t *testing.T) {
 	server := testzk.Start(t)
-	s, req := newStore(t, server.Addr, often), testlock.Ask(testlock.Tree(t), x("/n"))
+	s, req := newStore(t, server.Addr, shortly), testlock.Ask(testlock.Tree(t), x("/n"))
 	fence := uint64(0)
 	for range 10 {
 		grant := testlock.Take(t, s, req)
@@ -77,7 +66,7 @@ func TestFence_growsAfterATree(t *testing.T) {
 // version by chance. The update writes nothing.
 func TestUpdate_strayed(t *testing.T) {
 	server := testzk.Start(t)
-	s, tree := newStore(t, server.Addr, often), testlock.Tree(t)
+	s, tree := newStore(t, server.Addr, shortly), testlock.Tree(t)
 	cycle := func() *reading {
 		req := testlock.Ask(tree, x("/n"))
 		testlock.Take(t, s, req)

@@ -29,7 +29,6 @@ const fenceBits = 8
 
 // Update implements [ticketstore.Backend].
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	b.sweepSometimes()
 	current, pauses := false, newPauses()
 	for {
 		r, err := b.read(ctx, tree, current)
