@@ -28,11 +28,11 @@ import (
 type store struct {
 	fences fences
 
-	// closing is closed by Close.
-	closing chan struct{}
+	// life ends with Close.
+	life context.Context
+	end  context.CancelFunc
 
 	mu     sync.Mutex
-	closed bool
 	tables map[pathlock.Tree]*table
 	// empty has tables that nobody uses, for any tree: a request that nobody competes with
 	// allocates nothing.
@@ -46,7 +46,8 @@ var _ pathlock.Store = (*store)(nil)
 //
 // Contexts matter to Acquire alone: the other methods never wait.
 func New() pathlock.Store {
-	return &store{tables: make(map[pathlock.Tree]*table), closing: make(chan struct{})}
+	life, end := context.WithCancel(context.Background())
+	return &store{tables: make(map[pathlock.Tree]*table), life: life, end: end}
 }
 
 // Acquire implements [pathlock.Store]. The error matches [pathlock.ErrLost] if ForceRelease takes
@@ -74,7 +75,7 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	if req.Waiting != nil {
 		t.announce(ctx, a, req.Waiting)
 	}
-	return t.await(ctx, a, s.closing)
+	return t.await(ctx, a, s.life.Done())
 }
 
 // Release implements [pathlock.Store].
@@ -144,10 +145,7 @@ func (s *store) Ping(context.Context) error {
 func (s *store) Close(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.closed {
-		s.closed = true
-		close(s.closing)
-	}
+	s.end()
 	return nil
 }
 
@@ -156,7 +154,7 @@ var errClosed = fmt.Errorf("pathlock/memstore: %w: %w", pathlock.ErrUnavailable,
 
 // refusal returns errClosed after Close. It expects mu to be locked.
 func (s *store) refusal() error {
-	if s.closed {
+	if s.life.Err() != nil {
 		return errClosed
 	}
 	return nil

@@ -44,38 +44,16 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, unavailable(r.what, err)
 	}
 	if req.Wait <= 0 {
-		return s.askOnce(ctx, r)
-	}
-	w := s.listener.join()
-	defer s.listener.leave(w)
-	return s.wait(ctx, r, w)
-}
-
-// askOnce asks for what is not to be waited for.
-func (s *store) askOnce(ctx context.Context, r *request) (pathlock.Grant, error) {
-	for late := 0; ; late++ {
 		asked := time.Now()
 		answer, err := s.ask(ctx, r, "", 0)
 		if err != nil {
 			return pathlock.Grant{}, err
 		}
-		if answer.status != statusGranted || !r.ended(asked) {
-			return s.decided(ctx, r, answer, asked)
-		}
-		if late == mostLate {
-			return pathlock.Grant{}, s.tooLate(ctx, r)
-		}
+		return s.decided(ctx, r, answer, asked)
 	}
-}
-
-// mostLate is how many times in a row a grant that came too late is asked for again. A process or a
-// host that was stopped is late once; a lease that is shorter than the way to the server always is.
-const mostLate = 3
-
-// tooLate gives up a request whose grants have always ended before they arrived.
-func (s *store) tooLate(ctx context.Context, r *request) error {
-	s.calls.undo(r.grace(ctx), r)
-	return unavailable(r.what, fmt.Errorf("the grant took longer to arrive than its lease of %v lasts", r.Lease))
+	w := s.listener.join()
+	defer s.listener.leave(w)
+	return s.wait(ctx, r, w)
 }
 
 // request is an acquisition on its way. It is taken back if nobody waits for the answer.
@@ -140,14 +118,6 @@ type requestKey struct {
 }
 
 func keyOf(a pathlock.Acquisition) requestKey { return requestKey{a.Tree, a.Owner, a.Grant} }
-
-// ended reports whether a lease that was asked for at that time may have ended by now. While a host
-// is suspended the wall clock goes on, and the monotonic clock may stand still: the longer one
-// counts.
-func (r *request) ended(asked time.Time) bool {
-	now := time.Now()
-	return max(now.Sub(asked), now.Round(0).Sub(asked.Round(0))) >= r.Lease
-}
 
 // ask calls the acquire script. After an error nothing stays: what the server may have granted or
 // queued all the same is withdrawn in the background.

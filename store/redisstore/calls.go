@@ -33,21 +33,22 @@ type caller struct {
 	// server is to grant it nothing for the time remember.
 	withdraw func(ctx context.Context, k requestKey, remember time.Duration) error
 
-	// closing is closed by close: nobody waits from then on.
-	closing chan struct{}
+	// closing ends with stop: nobody waits, and no command begins from then on.
+	closing context.Context
+	stop    context.CancelFunc
 	// commands counts what is under way. None begins after close has begun to wait for them.
 	commands sync.WaitGroup
 
-	mu     sync.Mutex
-	closed bool
+	mu sync.Mutex
 	// takeBacks are the requests that are being taken back.
 	takeBacks map[requestKey]*takeBack
 }
 
 func newCaller(timeout time.Duration, refusal error, unanswered func(context.Context), withdraw func(context.Context, requestKey, time.Duration) error) *caller {
+	closing, stop := context.WithCancel(context.Background())
 	return &caller{
 		timeout: timeout, refusal: refusal, unanswered: unanswered, withdraw: withdraw,
-		closing: make(chan struct{}), takeBacks: make(map[requestKey]*takeBack),
+		closing: closing, stop: stop, takeBacks: make(map[requestKey]*takeBack),
 	}
 }
 
@@ -58,7 +59,7 @@ func (c *caller) begin() error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
+	if c.closing.Err() != nil {
 		return pathlock.ErrClosed
 	}
 	c.commands.Add(1)
@@ -70,29 +71,16 @@ func (c *caller) end() { c.commands.Done() }
 
 // close lets no command begin from now on and ends the waits, which watch closing. It reports
 // whether it is the first call of close.
-func (c *caller) close() bool {
+func (c *caller) close() (first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
-		return false
-	}
-	c.closed = true
-	close(c.closing)
-	return true
+	first = c.closing.Err() == nil
+	c.stop()
+	return first
 }
 
 // wait returns when all commands have ended and nothing is being taken back, after [caller.close].
 func (c *caller) wait() { c.commands.Wait() }
-
-// isClosing reports whether close has been called.
-func (c *caller) isClosing() bool {
-	select {
-	case <-c.closing:
-		return true
-	default:
-		return false
-	}
-}
 
 // do runs one command, for no longer than ctx and the caller's timeout allow, whatever the client
 // and the network do.

@@ -91,7 +91,7 @@ func (c *caller) keepWithdrawing(t *takeBack) bool {
 	// No other process asks for the same, so there is no jitter.
 	pauses := backoff.ExponentialBackOff{InitialInterval: firstTakeBackPause, MaxInterval: longestTakeBackPause, Multiplier: 2}
 	for t.stopped.Err() == nil {
-		last := c.isClosing()
+		last := c.closing.Err() != nil
 		ctx, cancel := context.WithTimeout(context.Background(), c.timeout)
 		err := c.withdraw(ctx, keyOf(t.request.Acquisition), remember)
 		cancel()
@@ -101,7 +101,7 @@ func (c *caller) keepWithdrawing(t *takeBack) bool {
 		timer := time.NewTimer(pauses.NextBackOff())
 		select {
 		case <-timer.C:
-		case <-c.closing:
+		case <-c.closing.Done():
 		case <-t.stopped.Done():
 		}
 		timer.Stop()

@@ -24,7 +24,7 @@ func (s *store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 	// number.
 	var asked time.Time
 	var place uint64
-	for queued, told, late := false, false, 0; ; {
+	for queued, told := false, false; ; {
 		now := time.Now()
 		remaining := deadline.Sub(now)
 		if remaining <= 0 {
@@ -39,12 +39,6 @@ func (s *store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 		}
 		next := r.Lease / heartbeats
 		if !full {
-			if answer.status == statusGranted && r.ended(now) {
-				if late++; late > mostLate {
-					return pathlock.Grant{}, s.tooLate(ctx, r)
-				}
-				continue
-			}
 			if answer.status != statusQueued {
 				return s.decided(ctx, r, answer, now)
 			}
@@ -66,15 +60,13 @@ func (s *store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 		case <-timer.C:
 		case heard := <-w.heard:
 			timer.Stop()
-			// The process may have stood still for a lease: who knows who holds a grant of then.
-			late := heard.kind == messageGranted && r.ended(asked)
-			if heard.kind != messageAgain && !heard.isOutdated(place) && !late {
+			if heard.kind != messageAgain && !heard.isOutdated(place) {
 				return s.heard(ctx, r, heard, asked)
 			}
 		case <-ctx.Done():
 			timer.Stop()
 			return s.giveUp(ctx, r)
-		case <-s.calls.closing:
+		case <-s.calls.closing.Done():
 			timer.Stop()
 			s.calls.undo(r.grace(ctx), r)
 			return pathlock.Grant{}, unavailable(r.what, pathlock.ErrClosed)
