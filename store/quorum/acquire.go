@@ -28,7 +28,8 @@ const (
 // majority that it belongs to makes the grant: see "How it works" in the package's documentation.
 //
 // A [*pathlock.ConflictError] and a [*pathlock.DeadlockError] are those of a member. The error is a
-// [*MajorityError] if no majority answers. A call that repeats another comes after that one's end.
+// [*MajorityError] if no majority answers. A call that repeats another comes after that one's end,
+// and its fence is greater if a member answers that did not before.
 func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if err := s.begin(); err != nil {
 		return pathlock.Grant{}, err
@@ -36,7 +37,6 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	defer s.running.Done()
 	req.Wait, req.Lease = min(req.Wait, pathlock.Forever), min(req.Lease, pathlock.Forever)
 	r := &request{Acquisition: req, store: s, key: key{req.Tree, req.Owner, req.Grant}, began: time.Now()}
-	r.among = s.whoGranted(r.key)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
@@ -46,10 +46,8 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	}
 	granted, err := r.acquire()
 	if err != nil {
-		s.forget(r.key)
 		return pathlock.Grant{}, err
 	}
-	s.remember(r.key, granted, r.Lease)
 	return pathlock.Grant{Fence: granted.fence(), Asked: granted.asked(s.majority)}, nil
 }
 
@@ -63,9 +61,6 @@ type request struct {
 	began time.Time
 	// told says that the caller knows that the request waits.
 	told bool
-	// among, where not nil, are the members that have granted the request before: another one would
-	// add its fence.
-	among []*member
 
 	// Of the latest try: the questions, why members did not grant, and one of their conflicts.
 	asks    []*ask
@@ -114,17 +109,9 @@ func (r *request) announce() {
 // remaining returns how much of the wait is left.
 func (r *request) remaining() time.Duration { return max(0, r.Wait-time.Since(r.began)) }
 
-// members returns the members that the request is for, in their order.
-func (r *request) members() []*member {
-	if r.among != nil {
-		return r.among
-	}
-	return r.store.members
-}
-
-// serving returns those of them that serve.
+// serving returns the members that serve, in their order.
 func (r *request) serving() []*member {
-	return slices.DeleteFunc(slices.Clone(r.members()), func(m *member) bool { return m.whySilent() != nil })
+	return slices.DeleteFunc(slices.Clone(r.store.members), func(m *member) bool { return m.whySilent() != nil })
 }
 
 func (r *request) operation() string { return "acquire in " + r.Tree.String() }

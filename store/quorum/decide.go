@@ -33,7 +33,7 @@ func (r *request) try() (granted grants, err error) {
 // the queue. A member that has nothing of the owner's was away when that was granted: the next one
 // leads.
 func (r *request) lead() (grant, error) {
-	for _, m := range r.members() {
+	for _, m := range r.store.members {
 		if m.whySilent() != nil || m.isAsked(r.key) {
 			continue
 		}

@@ -34,7 +34,6 @@ func (s *store) giveBack(ctx context.Context, what string, k key, needed int) er
 		return err
 	}
 	defer s.running.Done()
-	s.forget(k)
 	// What has begun is brought to its end, whatever becomes of the caller.
 	got := poll(context.WithoutCancel(ctx), s, what, func(ctx context.Context, m *member) (struct{}, error) {
 		return struct{}{}, m.release(ctx, k)

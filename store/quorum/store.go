@@ -31,8 +31,6 @@ type store struct {
 	end     context.CancelFunc
 	mu      sync.Mutex // is locked where life ends, and where a call begins
 	running sync.WaitGroup
-	// granted are the grants of this process whose leases have not passed.
-	granted map[key]*granted
 }
 
 var _ pathlock.Store = (*store)(nil)
@@ -52,7 +50,7 @@ func New(stores []pathlock.Store, opts ...Option) (pathlock.Store, error) {
 	for _, opt := range opts {
 		opt(&config)
 	}
-	s := &store{config: config, majority: len(stores)/2 + 1, granted: make(map[key]*granted)}
+	s := &store{config: config, majority: len(stores)/2 + 1}
 	for i, store := range stores {
 		if store == nil {
 			return nil, fmt.Errorf("%w: %s is nil", ErrMembers, config.name(i))
