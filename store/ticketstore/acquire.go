@@ -104,7 +104,6 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 			r = known
 		} else {
 			req := a.req
-			req.Lease = tx.lateBy(req.Lease)
 			req.Wait = a.left(ctx)
 			if again && req.Wait <= 0 {
 				req.Wait = 1 // the wait ends by the clock of this process, in wait

@@ -260,7 +260,7 @@ func (s *store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 		n := min(portion, len(leases))
 		var gone []pathlock.Owner
 		err := s.call(ctx, until, tree, &operation{apply: func(tx *transaction) {
-			gone = tx.table.Renew(tx.late(leases[:n]))
+			gone = tx.table.Renew(leases[:n])
 		}})
 		if err != nil {
 			return lost, err
@@ -270,35 +270,12 @@ func (s *store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 	return lost, nil
 }
 
-// late returns leases that last as long as was asked even if the clock is as late as it can be.
-func (tx *transaction) late(leases []pathlock.Lease) []pathlock.Lease {
-	if tx.state.Error == 0 {
-		return leases
-	}
-	late := make([]pathlock.Lease, len(leases))
-	for i, l := range leases {
-		l.For = tx.lateBy(l.For)
-		late[i] = l
-	}
-	return late
-}
-
-// lateBy returns a lease as it is written.
-func (tx *transaction) lateBy(lease time.Duration) time.Duration {
-	return min(lease, pathlock.Forever) + tx.state.Error
-}
-
 // Transfer implements [pathlock.Store].
 func (s *store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
 	var got pathlock.Transferred
 	var refused error
 	op := &operation{apply: func(tx *transaction) {
-		late := t
-		if late.Lease > 0 {
-			late.Lease = tx.lateBy(t.Lease)
-		}
-		got, refused = tx.table.Transfer(late)
-		got.Left -= tx.state.Error
+		got, refused = tx.table.Transfer(t)
 	}}
 	if err := s.call(ctx, s.latest(), t.Tree, op); err != nil {
 		return pathlock.Transferred{}, err

@@ -29,7 +29,7 @@ type transaction struct {
 func openTransaction(tree pathlock.Tree, state State, limit int) *transaction {
 	tx := &transaction{state: state, fence: max(state.Fence, state.Floor), ended: make(map[*locktable.Request]error), woken: make(map[string]bool)}
 	tx.table = locktable.New(tree, tx.mint, tx.waitEnded)
-	tx.table.MostWaiters = state.MostWaiters
+	tx.table.MostWaiters, tx.table.Error = state.MostWaiters, state.Error
 	records := make([]*locktable.Record, 0, len(state.Tickets))
 	last := locktable.Last{Fence: state.Fence}
 	for i := range state.Tickets {

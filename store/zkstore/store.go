@@ -124,8 +124,8 @@ func parse(rawURL string) (servers []string, opts []Option, err error) {
 type Option func(*config)
 
 type config struct {
-	root    string
-	timeout time.Duration
+	root           string
+	timeout        time.Duration
 	keep           time.Duration // see backend
 	user, password string
 	tls            *tls.Config

@@ -20,6 +20,11 @@ func (r *Request) lease() *time.Time {
 	return &r.owner.until
 }
 
+// ending returns the end of a lease that begins now.
+func (t *Table) ending(lease time.Duration) time.Time {
+	return t.now.Add(min(lease, pathlock.Forever) + t.Error)
+}
+
 // extend makes a lease run until the given time at least. It never shortens one.
 func (t *Table) extend(lease *time.Time, until time.Time) {
 	if until.After(*lease) {
@@ -61,7 +66,7 @@ func (t *Table) begin(r *Request) {
 	t.fence = t.mint(t.now)
 	t.granted++
 	r.fence, r.since = t.fence, t.now
-	until := t.now.Add(r.Lease)
+	until := t.ending(r.Lease)
 	if !r.until.IsZero() {
 		until = r.until // of the mortal waiter that it was
 	}
@@ -69,10 +74,10 @@ func (t *Table) begin(r *Request) {
 	t.extend(r.lease(), until)
 }
 
-// Alive prolongs the life of a mortal waiter: it lasts for the given time from now.
-func (t *Table) Alive(r *Request, lease time.Duration) {
-	if t.mortal && r.Queued() {
-		t.extend(&r.until, t.now.Add(lease))
+// revive prolongs the life of a waiter, if it is mortal.
+func (t *Table) revive(r *Request, until time.Time) {
+	if t.mortal {
+		t.extend(&r.until, until)
 	}
 }
 
@@ -80,7 +85,7 @@ func (t *Table) Alive(r *Request, lease time.Duration) {
 func (t *Table) Renew(renewals []pathlock.Lease) (lost []pathlock.Owner) {
 	for _, l := range renewals {
 		if e := t.leaseOf(l); e != nil {
-			t.extend(e, t.now.Add(l.For))
+			t.extend(e, t.ending(l.For))
 		} else {
 			lost = append(lost, l.Owner)
 		}

@@ -26,6 +26,8 @@ type Table struct {
 	// MostWaiters is how many requests may wait, 0 for any number. One too many gets a conflict that
 	// matches [pathlock.ErrQueueFull], too.
 	MostWaiters int
+	// Error is how much later it may be than the time that uses state. Leases last longer by it.
+	Error time.Duration
 
 	tree  pathlock.Tree
 	mint  func(now time.Time) (fence uint64)
@@ -91,12 +93,12 @@ func (t *Table) Acquire(req pathlock.Acquisition) (*Request, error) {
 	switch r := t.Find(req.Owner, req.Grant); {
 	case r == nil:
 	case r.entry.Granted():
-		t.extend(r.lease(), t.now.Add(req.Lease))
+		t.extend(r.lease(), t.ending(req.Lease))
 		return r, nil
 	case req.Wait <= 0:
 		return nil, t.Conflict(r, 0, nil)
 	default:
-		t.Alive(r, req.Lease)
+		t.revive(r, t.ending(req.Lease))
 		return r, nil
 	}
 	o := t.owners[req.Owner]
@@ -130,7 +132,7 @@ func (t *Table) decide(r *Request) error {
 	if c := t.queue.Deadlock(&r.entry); c.By != nil {
 		return t.deadlock(r, c)
 	}
-	t.wait(r, t.now.Add(r.Lease), obstacle.By)
+	t.wait(r, t.ending(r.Lease), obstacle.By)
 	return nil
 }
 
@@ -138,9 +140,7 @@ func (t *Table) decide(r *Request) error {
 func (t *Table) wait(r *Request, until time.Time, watching *queue.Request) {
 	t.queue.Wait(&r.entry, watching)
 	r.waited = true
-	if t.mortal {
-		t.extend(&r.until, until)
-	}
+	t.revive(r, until)
 }
 
 // handedOver notes that a waiting request has been granted.
@@ -270,7 +270,7 @@ func (t *Table) Transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
 		t.queue.Settle(nil)
 	}
 	if tr.Lease > 0 {
-		t.set(&to.until, t.now.Add(tr.Lease))
+		t.set(&to.until, t.ending(tr.Lease))
 	}
 	return t.transferred(to), nil
 }
@@ -292,7 +292,7 @@ func (t *Table) succeed(from *owner, id pathlock.Owner) *owner {
 
 // transferred describes what an owner holds.
 func (t *Table) transferred(o *owner) pathlock.Transferred {
-	answer := pathlock.Transferred{Left: o.until.Sub(t.now), Grants: make([]pathlock.TransferredGrant, 0, len(o.Grants))}
+	answer := pathlock.Transferred{Left: o.until.Sub(t.now) - t.Error, Grants: make([]pathlock.TransferredGrant, 0, len(o.Grants))}
 	for _, q := range o.Grants {
 		r := of(q)
 		answer.Grants = append(answer.Grants, pathlock.TransferredGrant{
