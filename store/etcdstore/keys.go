@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/pathlock-go/pathlock"
 )
 
@@ -78,6 +76,3 @@ func (k keys) treeOf(key string) (pathlock.Tree, bool) {
 	tree, third := pathlock.NewTree(namespace, id)
 	return tree, first == nil && second == nil && third == nil
 }
-
-// rangeOf returns the end of the range of all keys with a prefix.
-func rangeOf(prefix string) string { return clientv3.GetPrefixRangeEnd(prefix) }

@@ -18,10 +18,9 @@ func write(t *testing.T, s *store, tree pathlock.Tree, first, n int, lease time.
 	return s.backend.Update(t.Context(), tree, func(s ticketstore.State) ticketstore.Changes {
 		var c ticketstore.Changes
 		for i := range n {
-			ticket := ticketstore.Ticket{
-				Place: uint64(first + i), Owner: pathlock.Owner(fmt.Sprint("owner ", first+i)),
-				State: ticketstore.Waiting, Until: s.Now.Add(lease), WaitUntil: s.Now.Add(lease),
-			}
+			ticket := ticketstore.Ticket{State: ticketstore.Waiting}
+			ticket.Place, ticket.Owner = uint64(first+i), pathlock.Owner(fmt.Sprint("owner ", first+i))
+			ticket.Until, ticket.WaitUntil = s.Now.Add(lease), s.Now.Add(lease)
 			ticket.Grant, ticket.Gate, ticket.Lease, ticket.Since = "g", true, lease, s.Now
 			c.Put = append(c.Put, ticket)
 		}

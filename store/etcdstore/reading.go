@@ -39,8 +39,7 @@ type record struct {
 
 // reads are the questions whose answers make a reading.
 func (b *backend) reads(tree pathlock.Tree) []clientv3.Op {
-	base := b.keys.tree(tree)
-	return []clientv3.Op{clientv3.OpGet(base, clientv3.WithRange(rangeOf(base))), clientv3.OpGet(b.keys.guard(tree))}
+	return []clientv3.Op{clientv3.OpGet(b.keys.tree(tree), clientv3.WithPrefix()), clientv3.OpGet(b.keys.guard(tree))}
 }
 
 // read reads a tree.

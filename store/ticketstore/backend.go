@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/locktable"
 )
 
 // Backend keeps the tickets of trees, where all processes see them. [New] makes a lock store of
@@ -106,40 +107,15 @@ type Ticket struct {
 	// it when it writes the ticket for the first time.
 	Home string `json:"home,omitempty"`
 
-	// Place is the ticket's place in the order of arrival. No two tickets of a tree have the same.
-	Place uint64         `json:"place"`
-	Owner pathlock.Owner `json:"owner"`
-	State TicketState    `json:"state"`
-	// Until is when the ticket's lease ends, by the clock that all processes share. While the
-	// ticket waits, the lease runs from its process's last sign of life.
-	Until time.Time `json:"until,omitzero"`
-	// OwnerUntil is when the lease ends that the owner's grants share, zero while the ticket waits.
-	// It is Until, too, unless the grant is apart.
-	OwnerUntil time.Time `json:"owner_until,omitzero"`
-	// WaitUntil is when the wait ends.
-	WaitUntil time.Time `json:"wait_until,omitzero"`
+	// Record is the request as lock tables know it: its Place, by which a backend may name the ticket,
+	// the ends of its leases, which [Ticket.Ends] sums up, its Owner, and what a backend need not know.
+	locktable.Record
+
+	State TicketState `json:"state"`
 	// Looks counts how often the process has been told to look at the ticket while it waits:
 	// because the lease of one that it waits for ends earlier than it did.
 	Looks uint64 `json:"looks,omitempty"`
 
-	// request is what a backend need not know.
-	request
-}
-
-// request is what was asked for, and what has come of it.
-type request struct {
-	Grant  pathlock.GrantID `json:"grant"`
-	Gate   bool             `json:"gate,omitempty"`
-	Apart  bool             `json:"apart,omitempty"`
-	Claims []pathlock.Claim `json:"claims,omitempty"`
-	Note   string           `json:"note,omitempty"`
-	Origin pathlock.Origin  `json:"origin,omitzero"`
-	Lease  time.Duration    `json:"lease"`
-	Fence  uint64           `json:"fence,omitempty"`
-	Since  time.Time        `json:"since,omitzero"`
-	// Held says that the ticket rests on others of its owner: a waiting one on any that hold, and
-	// one that is apart on those that are not. If these go without a release, the ticket ends.
-	Held bool `json:"held,omitempty"`
 	// Refusal is why the wait was Refused.
 	Refusal *refusal `json:"refusal,omitempty"`
 }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/locktable"
 )
 
 func TestTicket_isReadAsItWasWritten(t *testing.T) {
@@ -26,9 +27,10 @@ func TestTicket_isReadAsItWasWritten(t *testing.T) {
 			return err == nil
 		})
 		want := Ticket{
-			Home: rapid.String().Draw(t, "home"), Place: rapid.Uint64().Draw(t, "place"),
-			Owner: pathlock.Owner(rapid.String().Draw(t, "owner")),
-			request: request{
+			Home: rapid.String().Draw(t, "home"),
+			Record: locktable.Record{
+				Place: rapid.Uint64().Draw(t, "place"), Owner: pathlock.Owner(rapid.String().Draw(t, "owner")),
+				Until: moment.Draw(t, "until"), OwnerUntil: moment.Draw(t, "owner until"), WaitUntil: moment.Draw(t, "wait until"),
 				Grant: pathlock.GrantID(rapid.String().Draw(t, "grant")),
 				Gate:  rapid.Bool().Draw(t, "gate"), Apart: rapid.Bool().Draw(t, "apart"), Note: rapid.String().Draw(t, "note"),
 				Claims: pathlock.Normalize(pathlock.X(pathlock.MustParsePath("/" + name.Draw(t, "name")))),
@@ -36,8 +38,7 @@ func TestTicket_isReadAsItWasWritten(t *testing.T) {
 				Fence:  rapid.Uint64().Draw(t, "fence"), Held: rapid.Bool().Draw(t, "held"), Since: moment.Draw(t, "since"),
 			},
 			State: rapid.SampledFrom([]TicketState{Waiting, Granted, Refused}).Draw(t, "state"),
-			Looks: rapid.Uint64().Draw(t, "looks"), Until: moment.Draw(t, "until"),
-			OwnerUntil: moment.Draw(t, "owner until"), WaitUntil: moment.Draw(t, "wait until"),
+			Looks: rapid.Uint64().Draw(t, "looks"),
 		}
 		if rapid.Bool().Draw(t, "refused") {
 			want.Refusal = &refusal{Lost: rapid.String().Draw(t, "why")}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/pathlock-go/pathlock/store/internal/locktable"
 )
 
 // Whatever is changed, a list is what a map of places would be, as it is and as it is read back, by
@@ -23,10 +25,7 @@ func TestList_isAMapOfPlaces(t *testing.T) {
 					delete(want, place)
 					continue
 				}
-				ticket := Ticket{
-					Place: place, State: Waiting, Until: time.UnixMicro(7).UTC(),
-				}
-				ticket.Note = note
+				ticket := Ticket{State: Waiting, Record: locktable.Record{Place: place, Until: time.UnixMicro(7).UTC(), Note: note}}
 				c.Put = append(c.Put, ticket)
 				ticket.Key = keyOf(ticket)
 				want[place] = ticket

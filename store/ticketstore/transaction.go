@@ -37,25 +37,15 @@ func openTransaction(tree pathlock.Tree, state State, limit int) *transaction {
 		last.Ticket = max(last.Ticket, t.Place)
 		switch {
 		case t.State != Refused:
-			records = append(records, t.record())
+			kept := t.Record
+			kept.Data = t
+			records = append(records, &kept)
 		case state.Now.Before(t.Until):
 			tx.refused = append(tx.refused, t)
 		}
 	}
 	tx.table.Restore(records, state.Now, last, limit)
 	return tx
-}
-
-// record returns a ticket as lock tables know it.
-func (t *Ticket) record() *locktable.Record {
-	return &locktable.Record{
-		Acquisition: pathlock.Acquisition{
-			Owner: t.Owner, Grant: t.Grant, Gate: t.Gate, Apart: t.Apart, Claims: t.Claims, Note: t.Note, Origin: t.Origin,
-			Lease: t.Lease, Held: t.Held,
-		},
-		Ticket: t.Place, Fence: t.Fence, Since: t.Since,
-		Until: t.Until, OwnerUntil: t.OwnerUntil, WaitUntil: t.WaitUntil, Data: t,
-	}
 }
 
 // mint makes the fence of a grant.
@@ -107,10 +97,9 @@ func (tx *transaction) forceRelease(owner pathlock.Owner) error {
 // same request that was given up, and may still be under way, comes too late, as the tree is
 // another then. And whoever still waits for the request learns why it is refused.
 func (tx *transaction) bury(owner pathlock.Owner, id pathlock.GrantID, why error) {
-	tx.refused = append(tx.refused, &Ticket{
-		Place: tx.table.Reserve(), Owner: owner, State: Refused, Until: tx.state.Now.Add(tombstoneLife),
-		request: request{Grant: id, Lease: tombstoneLife, Since: tx.state.Now, Refusal: refusalOf(why)},
-	})
+	tx.refused = append(tx.refused, &Ticket{State: Refused, Refusal: refusalOf(why), Record: locktable.Record{
+		Place: tx.table.Reserve(), Owner: owner, Grant: id, Until: tx.state.Now.Add(tombstoneLife), Lease: tombstoneLife, Since: tx.state.Now,
+	}})
 }
 
 // tombstoneLife is how long a tombstone stays at most.
@@ -190,16 +179,9 @@ func (tx *transaction) tellOfEarlierEnds() {
 
 // ticketOf returns what is to be kept of a request.
 func ticketOf(r *locktable.Request) Ticket {
-	rec := r.Record()
-	t := Ticket{
-		Place: rec.Ticket, Owner: rec.Owner, State: Waiting, Until: rec.Until, WaitUntil: rec.WaitUntil,
-		request: request{
-			Grant: rec.Grant, Gate: rec.Gate, Apart: rec.Apart, Claims: rec.Claims, Note: rec.Note, Origin: rec.Origin,
-			Lease: rec.Lease, Since: rec.Since, Held: rec.Held,
-		},
-	}
-	if rec.Fence != 0 {
-		t.State, t.Fence, t.OwnerUntil, t.WaitUntil = Granted, rec.Fence, rec.OwnerUntil, time.Time{}
+	t := Ticket{State: Waiting, Record: r.Record()}
+	if t.Fence != 0 {
+		t.State = Granted
 	}
 	if before, ok := r.Data.(*Ticket); ok {
 		t.Key, t.Home, t.Looks = before.Key, before.Home, before.Looks

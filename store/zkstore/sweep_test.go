@@ -80,8 +80,8 @@ func TestUpdate_strayed(t *testing.T) {
 	if after := cycle(); after.version != before.version {
 		t.Fatalf("the tree has the version %d, want %d", after.version, before.version)
 	}
-	strayed := ticketstore.Ticket{Place: 1, Owner: "stray", State: ticketstore.Granted}
-	strayed.Grant, strayed.Lease, strayed.Fence = "stray", testlock.Long, 1
+	strayed := ticketstore.Ticket{State: ticketstore.Granted}
+	strayed.Place, strayed.Owner, strayed.Grant, strayed.Lease, strayed.Fence = 1, "stray", "stray", testlock.Long, 1
 	done, err := s.backend.commit(t.Context(), tree, before, ticketstore.Changes{Put: []ticketstore.Ticket{strayed}, Fence: 1})
 	if done || err != nil {
 		t.Errorf("the update is done: %v, error %v; want neither", done, err)

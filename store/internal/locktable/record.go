@@ -12,25 +12,35 @@ import (
 
 // Record is a request as it is kept outside of a table, so that another process can go on with it.
 type Record struct {
-	// Acquisition is what was asked for. Held says whether the request rests on something else: a
-	// waiting one on what its owner holds, and an apart grant on grants of its owner that are not.
-	pathlock.Acquisition
-	// Ticket is the request's place in the order of arrival.
-	Ticket uint64
+	// Place is the request's place in the order of arrival. No two of a tree have the same.
+	Place uint64         `json:"place"`
+	Owner pathlock.Owner `json:"owner"`
+	// Until is when the lease ends, by the clock that all processes share. While the request waits,
+	// the lease runs from its process's last sign of life.
+	Until time.Time `json:"until,omitzero"`
+	// OwnerUntil is when the lease ends that the owner's grants share, zero while the request waits.
+	// It is Until, too, unless the grant is apart.
+	OwnerUntil time.Time `json:"owner_until,omitzero"`
+	// WaitUntil is when the wait ends, zero for a grant.
+	WaitUntil time.Time `json:"wait_until,omitzero"`
+
+	Grant  pathlock.GrantID `json:"grant"`
+	Gate   bool             `json:"gate,omitempty"`
+	Apart  bool             `json:"apart,omitempty"`
+	Claims []pathlock.Claim `json:"claims,omitempty"`
+	Note   string           `json:"note,omitempty"`
+	Origin pathlock.Origin  `json:"origin,omitzero"`
+	Lease  time.Duration    `json:"lease"`
 	// Fence is that of the grant, 0 while the request waits.
-	Fence uint64
+	Fence uint64 `json:"fence,omitempty"`
 	// Since is when the wait began, and then when the grant was made.
-	Since time.Time
-	// Until is when the lease ends: of the grant, or of the waiter, whose lease runs from its last
-	// sign of life.
-	Until time.Time
-	// OwnerUntil is when the lease ends that the owner's grants share. It means nothing while the
-	// request waits.
-	OwnerUntil time.Time
-	// WaitUntil is when the wait ends.
-	WaitUntil time.Time
+	Since time.Time `json:"since,omitzero"`
+	// Held says that the request rests on others of its owner: a waiting one on any that hold, and
+	// one that is apart on those that are not. If these go without a release, the request ends.
+	Held bool `json:"held,omitempty"`
+
 	// Data is the caller's.
-	Data any
+	Data any `json:"-"`
 }
 
 // Last is what a tree has given out last.
@@ -50,11 +60,14 @@ type Last struct {
 func (t *Table) Restore(records []*Record, now time.Time, last Last, limit int) {
 	t.now, t.fence, t.ticket, t.mortal, t.limit = now, last.Fence, last.Ticket, true, limit
 	slices.SortFunc(records, func(a, b *Record) int {
-		return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Ticket, b.Ticket))
+		return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Place, b.Place))
 	})
 	var waiting []*queue.Request
 	for _, rec := range records {
-		r := t.newRequest(&rec.Acquisition, rec.Ticket)
+		r := t.newRequest(&pathlock.Acquisition{
+			Owner: rec.Owner, Grant: rec.Grant, Gate: rec.Gate, Held: rec.Held, Claims: rec.Claims, Lease: rec.Lease, Apart: rec.Apart,
+			Note: rec.Note, Origin: rec.Origin,
+		}, rec.Place)
 		r.Data, r.restored, r.since, r.waitUntil = rec.Data, rec, rec.Since, rec.WaitUntil
 		if rec.Fence == 0 {
 			t.wait(r, rec.Until, nil)
@@ -91,15 +104,14 @@ func (t *Table) evictOrphans() {
 // Record returns what is to be kept of a request.
 func (r *Request) Record() Record {
 	rec := Record{
-		Acquisition: r.Acquisition, Ticket: r.entry.Order, Fence: r.fence, Since: r.since, WaitUntil: r.waitUntil, Data: r.Data,
+		Place: r.entry.Order, Owner: r.Owner, Grant: r.Grant, Gate: r.Gate, Claims: slices.Clone(r.Claims), Note: r.Note, Origin: r.Origin,
+		Lease: r.Lease, Fence: r.fence, Since: r.since,
 	}
-	rec.Claims, rec.Held = slices.Clone(r.Claims), r.owner.Holds()
 	if r.Queued() {
-		rec.Until = r.Ends()
+		rec.Apart, rec.Held, rec.Until, rec.WaitUntil = r.Apart, r.owner.Holds(), r.Ends(), r.waitUntil
 		return rec
 	}
-	rec.Apart = r.apart
-	rec.Held = rec.Apart && r.owner.shares()
+	rec.Apart, rec.Held = r.apart, r.apart && r.owner.shares()
 	rec.Until, rec.OwnerUntil = *r.lease(), r.owner.until
 	return rec
 }
