@@ -68,7 +68,6 @@ type view struct {
 // run returns when the request is granted or has failed.
 func (a *attempt) run(ctx context.Context, waiting func()) (pathlock.Grant, error) {
 	for announced := false; ; announced = true {
-		changed := a.store.waiters.changed(a.key)
 		v, err := a.ask(ctx, announced)
 		switch {
 		case err != nil:
@@ -83,7 +82,7 @@ func (a *attempt) run(ctx context.Context, waiting func()) (pathlock.Grant, erro
 		if !announced && waiting != nil {
 			waiting()
 		}
-		if grant, over, err := a.wait(ctx, v, changed); over {
+		if grant, over, err := a.wait(ctx, v); over {
 			return grant, err
 		}
 	}
@@ -200,10 +199,11 @@ const unwatchedTime = 100 * time.Millisecond
 
 // wait returns when it is time to look at the ticket again. If the wait is over, it returns the
 // outcome.
-func (a *attempt) wait(ctx context.Context, v view, changed <-chan struct{}) (grant pathlock.Grant, over bool, err error) {
+func (a *attempt) wait(ctx context.Context, v view) (grant pathlock.Grant, over bool, err error) {
 	left := a.req.Wait - time.Since(a.began)
 	timer := time.NewTimer(max(0, min(left, v.look, time.Until(a.asked.Add(a.req.Lease/3)))))
 	defer timer.Stop()
+	changed := make(chan struct{})
 	if v.ticket.Key != "" {
 		before := v.ticket // where nothing is in the way, its own ticket tells when it is let in
 		if v.before != nil {
@@ -214,7 +214,7 @@ func (a *attempt) wait(ctx context.Context, v view, changed <-chan struct{}) (gr
 		a.store.running.Go(func() {
 			a.store.backend.Watch(watching, a.req.Tree, v.ticket, before)
 			if watching.Err() == nil {
-				a.store.waiters.signal(a.key)
+				close(changed)
 			}
 		})
 	}

@@ -53,7 +53,7 @@ func New(name string, backend Backend, timeout time.Duration) pathlock.Store {
 	closing, end := context.WithCancel(open)
 	return &store{
 		backend: backend, name: name, timeout: timeout, closing: closing, close: end, open: open, shut: shut,
-		waiters:  waiters{waiting: make(map[waiterKey]*waiter), withdrawing: make(map[waiterKey]*attempt)},
+		waiters:  waiters{calls: make(map[waiterKey]int), withdrawing: make(map[waiterKey]*attempt)},
 		batchers: make(map[pathlock.Tree]*batcher), nextSweep: nextSweep(),
 	}
 }

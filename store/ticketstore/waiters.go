@@ -6,10 +6,11 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// waiters are the calls of this process that wait.
+// waiters are the calls of this process that ask for something.
 type waiters struct {
-	mu      sync.Mutex
-	waiting map[waiterKey]*waiter
+	mu sync.Mutex
+	// calls are how many wait for each request.
+	calls map[waiterKey]int
 	// withdrawing are the attempts that are being taken back, unless their request was asked for
 	// again since.
 	withdrawing map[waiterKey]*attempt
@@ -22,24 +23,12 @@ type waiterKey struct {
 	grant pathlock.GrantID
 }
 
-// waiter is one request that waits, for one or more calls.
-type waiter struct {
-	calls int
-	// changed is closed, and replaced, when the request's ticket may have changed.
-	changed chan struct{}
-}
-
 // join adds a call that waits for a request, which is not taken back any more.
 func (w *waiters) join(key waiterKey) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.withdrawing, key)
-	one := w.waiting[key]
-	if one == nil {
-		one = &waiter{changed: make(chan struct{})}
-		w.waiting[key] = one
-	}
-	one.calls++
+	w.calls[key]++
 }
 
 // leave undoes join, and reports whether the request is to be taken back: no other call waits for
@@ -47,11 +36,10 @@ func (w *waiters) join(key waiterKey) {
 func (w *waiters) leave(a *attempt) (withdraw bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	one := w.waiting[a.key]
-	if one.calls--; one.calls > 0 {
+	if w.calls[a.key]--; w.calls[a.key] > 0 {
 		return false
 	}
-	delete(w.waiting, a.key)
+	delete(w.calls, a.key)
 	if a.unsettled {
 		w.withdrawing[a.key] = a
 	}
@@ -74,27 +62,9 @@ func (w *waiters) withdrawn(a *attempt) {
 	}
 }
 
-// changed returns a channel that is closed when the request's ticket may have changed after this
-// call.
-func (w *waiters) changed(key waiterKey) <-chan struct{} {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.waiting[key].changed
-}
-
-// signal has those who wait for a request look at its ticket.
-func (w *waiters) signal(key waiterKey) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if one := w.waiting[key]; one != nil {
-		close(one.changed)
-		one.changed = make(chan struct{})
-	}
-}
-
 // others reports whether several calls wait for a request.
 func (w *waiters) others(key waiterKey) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.waiting[key].calls > 1
+	return w.calls[key] > 1
 }
