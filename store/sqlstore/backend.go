@@ -49,7 +49,10 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 		if c.Empty() {
 			return true, nil
 		}
-		told := b.told(r, c)
+		var told []message
+		for _, t := range c.Woken {
+			told = append(told, message{t.Home, keyOf(tree), t.Place})
+		}
 		for i := range c.Put {
 			if c.Put[i].Key == "" {
 				c.Put[i].Home = b.home
@@ -62,20 +65,6 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 		}
 		return written, err
 	})
-}
-
-// told returns whom changes are news for: those who have waited and do not any more, or are to
-// look.
-func (b *backend) told(r *record, c ticketstore.Changes) (all []message) {
-	for _, t := range c.Woken {
-		all = append(all, message{t.Home, keyOf(r.tree), t.Place})
-	}
-	for _, t := range c.Delete {
-		if t.State == ticketstore.Waiting {
-			all = append(all, message{t.Home, keyOf(r.tree), t.Place})
-		}
-	}
-	return all
 }
 
 // again does something until it is done, and nobody is in its way. A store that makes tables makes
@@ -194,13 +183,10 @@ func (t table) trees(ctx context.Context) (trees []pathlock.Tree, err error) {
 // Watch implements [ticketstore.Backend]. Every deletion comes from an update, so the ticket before
 // does not matter.
 func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, _ ticketstore.Ticket) {
-	woken := make(chan struct{}, 1)
-	stop := b.watcher.watch(keyOf(tree), &watch{place: ticket.Place, looks: ticket.Looks, woken: woken})
-	defer stop()
-	select {
-	case <-woken:
-	case <-ctx.Done():
-	}
+	ctx, wake := context.WithCancel(ctx)
+	defer wake()
+	defer b.watcher.watch(keyOf(tree), &watch{ticket.Place, ticket.Looks, wake})()
+	<-ctx.Done()
 }
 
 // Limit implements [ticketstore.Backend].

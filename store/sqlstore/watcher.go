@@ -32,14 +32,7 @@ type watcher struct {
 // watch is one call of Watch.
 type watch struct {
 	place, looks uint64
-	woken        chan struct{} // has room for one
-}
-
-func (w *watch) wake() {
-	select {
-	case w.woken <- struct{}{}:
-	default:
-	}
+	wake         func() // ends the call
 }
 
 func newWatcher(b *backend) *watcher {
