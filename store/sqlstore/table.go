@@ -27,9 +27,8 @@ func keyOf(tree pathlock.Tree) treeKey {
 // record is the row of a tree as it was read.
 type record struct {
 	tree pathlock.Tree
-	// began is a moment by this process's clock before now, and now the database's clock in µs.
-	began time.Time
-	now   int64
+	// now is the database's clock in µs.
+	now int64
 	// exists says that there is a row.
 	exists         bool
 	version, fence int64
@@ -78,7 +77,7 @@ func (t table) changed(ctx context.Context, statement string, args ...any) (int6
 
 // read returns what the table has of a tree.
 func (t table) read(ctx context.Context, tree pathlock.Tree) (*record, error) {
-	r := &record{tree: tree, began: time.Now()}
+	r := &record{tree: tree}
 	key := keyOf(tree)
 	var now, version, fence sql.NullInt64
 	var text []byte
@@ -131,7 +130,7 @@ var errReadOnly = errors.New("the server or the session is read-only")
 // state is a record as the lock table wants it.
 func (b *backend) state(r *record) ticketstore.State {
 	return ticketstore.State{
-		Tickets: r.tickets.Tickets, Now: time.UnixMicro(r.now), Began: r.began,
+		Tickets: r.tickets.Tickets, Now: time.UnixMicro(r.now),
 		Fence: uint64(max(0, r.fence)), Floor: uint64(max(0, r.now)), MostWaiters: b.maxWaiters,
 	}
 }

@@ -268,6 +268,35 @@ func TestClose_ClosesTheBackend(t *testing.T) {
 	})
 }
 
+// sweeping is a backend in which trees leave something behind.
+type sweeping struct {
+	*process
+	sweeps int
+}
+
+func (b *sweeping) Sweep(context.Context) error {
+	b.sweeps++
+	return nil
+}
+
+// TestSweep_followsUpdates: one now and then, and none without an update.
+func TestSweep_followsUpdates(t *testing.T) {
+	inBubble(t, func(s *fixture) {
+		b := &sweeping{process: newProcess(s.drawer)}
+		store := ticketstore.New("memory", b, time.Minute)
+		defer func() { _ = store.Close(s.Context()) }()
+		for want := range 3 {
+			s.takes(store, "owner", "/a")
+			s.releases(store, "owner")
+			synctest.Wait()
+			if b.sweeps != want {
+				s.Errorf("there were %d sweeps, want %d", b.sweeps, want)
+			}
+			time.Sleep(time.Hour)
+		}
+	})
+}
+
 // TestProcess_stopsForLongerThanItsLeases: what it held is lost, whether or not somebody else has
 // it by then, and no renewal brings it back. What it waits for it asks for again.
 func TestProcess_stopsForLongerThanItsLeases(t *testing.T) {

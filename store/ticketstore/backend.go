@@ -60,9 +60,6 @@ type State struct {
 	// begins late and ends late.
 	Now   time.Time
 	Error time.Duration
-	// Began is a moment by this process's clock at which Now had not come yet, such as when the
-	// tickets were asked for. Where it is zero, the call of Update or View counts.
-	Began time.Time
 	// Fence is the latest fence on record in the tree, 0 if there is none.
 	Fence uint64
 	// Floor is less than every fence that a grant of the tree may get now. It makes fences grow

@@ -167,17 +167,14 @@ func (l *batcher) update(ops []*operation) {
 func (l *batcher) step(ctx context.Context, ops []*operation) error {
 	var tx *transaction
 	var written Changes
-	called := time.Now()
+	before := time.Now() // the tree is read
 	err := answered(ctx, l.store.backend.Update(ctx, l.tree, func(state State) Changes {
 		if tx = nil; ctx.Err() != nil {
 			return Changes{} // nobody waits for the answer any more
 		}
-		if state.Began.IsZero() {
-			state.Began = called
-		}
 		tx = openTransaction(l.tree, state, l.store.quota())
 		for _, op := range ops {
-			op.began = state.Began
+			op.began = before
 			op.apply(tx)
 		}
 		for _, op := range ops {
@@ -185,7 +182,7 @@ func (l *batcher) step(ctx context.Context, ops []*operation) error {
 				op.finish(tx)
 			}
 		}
-		written = tx.changes()
+		written, before = tx.changes(), time.Now() // it is read again, if at all
 		return written
 	}))
 	if err == nil && tx == nil {

@@ -72,25 +72,24 @@ func (b *backend) sample(ctx context.Context) error {
 	return nil
 }
 
-// now returns the time by the leader's clock, and when that was by this process's. The first time,
-// it writes something to learn it.
-func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Duration, at time.Time, err error) {
+// now returns the time by the leader's clock. The first time, it writes something to learn it.
+func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Duration, err error) {
 	// A sample is as good as its request is fast, so a slow one is followed by others. Updates give
 	// samples, too.
 	const tries, goodEnough = 4, 50 * time.Millisecond
 	for try := 0; ; try++ {
-		now, uncertain, at, known := b.clock.now()
+		now, uncertain, known := b.clock.now()
 		if known && (uncertain <= goodEnough || try >= tries) {
-			return now, uncertain, at, nil
+			return now, uncertain, nil
 		}
 		switch err := b.sample(ctx); {
 		case err == nil, isLost(err) && ctx.Err() == nil && try < tries:
 		case errors.Is(err, zk.ErrNoNode) && try < tries:
 			if err := b.createRoot(ctx, b.names.root); err != nil {
-				return now, 0, at, err
+				return now, 0, err
 			}
 		default:
-			return now, 0, at, err
+			return now, 0, err
 		}
 	}
 }

@@ -54,13 +54,13 @@ func (c *clock) bounds(at time.Time) (low, high time.Duration) {
 
 // now returns the earliest that it can be by the leader's clock, and how much later it can be. It
 // returns false while there is no sample.
-func (c *clock) now() (earliest time.Time, uncertain time.Duration, at time.Time, ok bool) {
+func (c *clock) now() (earliest time.Time, uncertain time.Duration, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.known {
-		return time.Time{}, 0, time.Time{}, false
+		return time.Time{}, 0, false
 	}
 	now := time.Now()
 	low, high := c.bounds(now)
-	return time.Unix(0, 0).Add(low + now.Sub(c.start)).UTC(), high - low, now, true
+	return time.Unix(0, 0).Add(low + now.Sub(c.start)).UTC(), high - low, true
 }

@@ -18,7 +18,7 @@ func (c *clock) ask(distance, there, back time.Duration) (ahead time.Duration) {
 // holds reports whether the leader's time is between the bounds, and how far these are apart.
 func (c *clock) holds(t *testing.T, distance time.Duration) time.Duration {
 	t.Helper()
-	now, uncertain, _, ok := c.now()
+	now, uncertain, ok := c.now()
 	if !ok {
 		t.Fatal("the clock knows nothing")
 	}
@@ -32,7 +32,7 @@ func (c *clock) holds(t *testing.T, distance time.Duration) time.Duration {
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClock()
-		if _, _, _, ok := c.now(); ok {
+		if _, _, ok := c.now(); ok {
 			t.Error("a clock without samples knows the time")
 		}
 		distance := 3*time.Hour + 123456*time.Microsecond

@@ -59,7 +59,7 @@ func (b *backend) each(ctx context.Context, do func(context.Context, pathlock.Tr
 	if err != nil {
 		return err
 	}
-	now, _, _, err := b.now(ctx)
+	now, _, err := b.now(ctx)
 	if err != nil {
 		return err
 	}

@@ -114,9 +114,9 @@ func (b *backend) sync(ctx context.Context, path string) error {
 
 // state returns what a tree holds as the lock table wants it.
 func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, error) {
-	now, uncertain, began, err := b.now(ctx)
+	now, uncertain, err := b.now(ctx)
 	return ticketstore.State{
-		Tickets: r.record.tickets.Tickets, Now: now, Error: uncertain, Began: began,
+		Tickets: r.record.tickets.Tickets, Now: now, Error: uncertain,
 		Fence: r.record.Fence, Floor: uint64(r.zxid) << fenceBits,
 	}, err
 }
