@@ -29,7 +29,6 @@ func newOptions(opts []Option) storeurl.Options {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	o.Kinds = append(o.Kinds, storeurl.Kind{Schemes: []string{"quorum"}, Forms: []string{"quorum:URL|URL|URL"}, Alone: true, Open: openQuorum})
 	return o
 }
 
@@ -42,7 +41,7 @@ func forms(o storeurl.Options) []string {
 	for _, k := range o.Kinds {
 		forms = append(forms, k.Forms...)
 	}
-	return forms
+	return append(forms, "quorum:URL|URL|URL")
 }
 
 // packages have the kinds that are options, by the beginnings of their schemes.
@@ -55,7 +54,7 @@ var packages = map[string]string{
 func kindOf(url string, o storeurl.Options) (storeurl.Kind, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	for _, k := range o.Kinds {
-		if slices.Contains(k.Schemes, scheme) && (scheme == "quorum" || strings.HasPrefix(rest, "//")) {
+		if slices.Contains(k.Schemes, scheme) && strings.HasPrefix(rest, "//") {
 			return k, nil
 		}
 	}
@@ -71,7 +70,7 @@ var schemes = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
 
 // checkSchemes refuses schemes that are none, or that several kinds have.
 func checkSchemes(kinds []storeurl.Kind) error {
-	taken := map[string]bool{}
+	taken := map[string]bool{"quorum": true}
 	for _, k := range kinds {
 		for _, scheme := range k.Schemes {
 			switch {

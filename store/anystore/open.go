@@ -145,6 +145,9 @@ func openAny(ctx context.Context, url string, o storeurl.Options) (*Store, error
 	if err := checkSchemes(o.Kinds); err != nil {
 		return nil, err
 	}
+	if members, ok := strings.CutPrefix(url, "quorum:"); ok {
+		return openQuorum(ctx, members, o)
+	}
 	k, err := kindOf(url, o)
 	if err != nil {
 		return nil, err
@@ -161,8 +164,7 @@ func openKind(ctx context.Context, k storeurl.Kind, url string, o storeurl.Optio
 	if show == nil {
 		show = storeurl.WithoutUser
 	}
-	several := k.Schemes[0] == "quorum" // which leaves both to its members
-	if o.Password != "" && !several {
+	if o.Password != "" {
 		if url, err = secure(url, o.Password); err != nil {
 			return nil, err
 		}
@@ -170,9 +172,6 @@ func openKind(ctx context.Context, k storeurl.Kind, url string, o storeurl.Optio
 	store, err := k.Open(ctx, url, o)
 	if err != nil {
 		return nil, err
-	}
-	if several {
-		return store.(*Store), nil
 	}
 	return &Store{Store: store, scheme: storeurl.Scheme(url), where: show(url)}, nil
 }

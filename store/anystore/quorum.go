@@ -19,7 +19,7 @@ import (
 var quorumOption = regexp.MustCompile(`\|([a-z_]+)=([^:@/|]*)$`)
 
 // openQuorum opens a store over an odd number of others.
-func openQuorum(ctx context.Context, url string, o storeurl.Options) (_ pathlock.Store, err error) {
+func openQuorum(ctx context.Context, url string, o storeurl.Options) (_ *Store, err error) {
 	taken := neturl.Values{}
 	if option := quorumOption.FindStringSubmatch(url); option != nil {
 		url = strings.TrimSuffix(url, option[0])
@@ -39,7 +39,7 @@ func openQuorum(ctx context.Context, url string, o storeurl.Options) (_ pathlock
 			err = errors.Join(err, closeAll(ctx, members))
 		}
 	}()
-	urls := strings.Split(strings.TrimPrefix(url, "quorum:"), "|")
+	urls := strings.Split(url, "|")
 	for i, url := range urls {
 		member, err := openMember(ctx, url, slices.Index(urls, url), i, o)
 		if err != nil {
@@ -58,10 +58,10 @@ func openQuorum(ctx context.Context, url string, o storeurl.Options) (_ pathlock
 func openMember(ctx context.Context, url string, first, i int, o storeurl.Options) (*Store, error) {
 	k, err := kindOf(url, o)
 	switch {
+	case strings.HasPrefix(url, "quorum:"), k.Alone:
+		return nil, errors.New(storeurl.Scheme(url) + " cannot be a member of a quorum")
 	case err != nil:
 		return nil, err
-	case k.Alone:
-		return nil, errors.New(storeurl.Scheme(url) + " cannot be a member of a quorum")
 	case first < i && storeurl.Scheme(url) != "memory": // of which two are different ones
 		return nil, fmt.Errorf("it is member %d again, and fails with that one", first+1)
 	}
