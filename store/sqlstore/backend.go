@@ -218,7 +218,12 @@ func (b *backend) Sweep(ctx context.Context) error {
 
 // advised returns an error of the database with what to do about it.
 func (b *backend) advised(err error) error {
-	if hint := b.table.hints[b.table.is(err)]; hint != "" {
+	is := b.table.is(err)
+	hint := hints[is]
+	if is == readOnly {
+		hint = b.table.toWrite
+	}
+	if hint != "" {
 		return fmt.Errorf("%w: %s", err, hint)
 	}
 	return err

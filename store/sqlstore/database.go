@@ -34,8 +34,8 @@ type database struct {
 	notify string
 	// further reports what an error of the server means that is neither busy nor duplicate.
 	further func(err error) fault
-	// hints say what to do about a fault.
-	hints map[fault]string
+	// toWrite is what to do where the server or the session only reads.
+	toWrite string
 }
 
 // fault is what an error of a server means.
@@ -54,17 +54,12 @@ const (
 	tooLarge
 )
 
-// hints returns what to do about faults that all databases have.
-func hints(more map[fault]string) map[fault]string {
-	all := map[fault]string{
-		noTable:   "no program has made the table: those with anystore do, others call Store.Create, and both need the right to create tables",
-		noColumn:  "the table is none of locks: drop it, and create it by Store.Create",
-		forbidden: "the user needs SELECT, INSERT, UPDATE and DELETE on the table",
-	}
-	for f, hint := range more {
-		all[f] = hint
-	}
-	return all
+// hints are what to do about a fault, beside a database's own.
+var hints = map[fault]string{
+	noTable:   "no program has made the table: those with anystore do, others call Store.Create, and both need the right to create tables",
+	noColumn:  "the table is none of locks: drop it, and create it by Store.Create",
+	forbidden: "the user needs SELECT, INSERT, UPDATE and DELETE on the table",
+	tooLarge:  "raise max_allowed_packet",
 }
 
 // databaseOf returns what is special about one. Binary types keep collations, character sets
@@ -85,10 +80,7 @@ func databaseOf(d Dialect) (database, error) {
 				KEY {table}_ends (ends)
 			) ENGINE = InnoDB`,
 			further: mysqlFault,
-			hints: hints(map[fault]string{
-				readOnly: "a replica cannot serve, nor a session that only reads: name the primary",
-				tooLarge: "raise max_allowed_packet",
-			}),
+			toWrite: "a replica cannot serve, nor a session that only reads: name the primary",
 		}, nil
 	case Postgres:
 		return database{
@@ -105,7 +97,7 @@ func databaseOf(d Dialect) (database, error) {
 				SELECT (SELECT count(*) FROM t), (SELECT count(pg_notify(split_part(m, ' ', 1), split_part(m, ' ', 2)))
 				FROM t, unnest(string_to_array(?::text, ',')) AS m)`,
 			further: postgresFault,
-			hints:   hints(map[fault]string{readOnly: "a standby cannot serve, nor a session that only reads: name the primary"}),
+			toWrite: "a standby cannot serve, nor a session that only reads: name the primary",
 		}, nil
 	case SQLite:
 		return database{
@@ -116,7 +108,7 @@ func databaseOf(d Dialect) (database, error) {
 				version INTEGER NOT NULL, fence INTEGER NOT NULL, ends INTEGER NOT NULL, tickets BLOB NOT NULL
 			)`,
 			further: sqliteFault,
-			hints:   hints(map[fault]string{readOnly: "the process has to be able to write the file and its folder"}),
+			toWrite: "the process has to be able to write the file and its folder",
 		}, nil
 	default:
 		return database{}, fmt.Errorf("sqlstore: the dialect %q: give sqlstore.MySQL, sqlstore.Postgres or sqlstore.SQLite", d)
@@ -173,16 +165,14 @@ func postgresFault(err error) fault {
 // sqliteFault knows the messages of SQLite, which every driver passes on: each has an error type of
 // its own.
 func sqliteFault(err error) fault {
-	for f, messages := range map[fault][]string{
-		noTable:  {"no such table"},
-		noColumn: {"no such column", "has no column"},
-		readOnly: {"readonly database"},
-	} {
-		for _, m := range messages {
-			if strings.Contains(err.Error(), m) {
-				return f
-			}
-		}
+	switch text := err.Error(); {
+	case strings.Contains(text, "no such table"):
+		return noTable
+	case strings.Contains(text, "no such column"), strings.Contains(text, "has no column"):
+		return noColumn
+	case strings.Contains(text, "readonly database"):
+		return readOnly
+	default:
+		return other
 	}
-	return other
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -141,11 +142,7 @@ func (w *watcher) begin(ctx context.Context) (versions map[treeKey]int64, listen
 		w.runs = false
 		return nil, false
 	}
-	versions = make(map[treeKey]int64, len(w.versions))
-	for tree, version := range w.versions {
-		versions[tree] = version
-	}
-	return versions, w.listening
+	return maps.Clone(w.versions), w.listening
 }
 
 // find looks at the trees that have other versions, and reports whether there are any.
