@@ -31,10 +31,10 @@ func openTransaction(tree pathlock.Tree, state State, limit int) *transaction {
 	tx.table = locktable.New(tree, tx.mint, tx.waitEnded)
 	tx.table.MostWaiters, tx.table.Error = state.MostWaiters, state.Error
 	records := make([]*locktable.Record, 0, len(state.Tickets))
-	last := locktable.Last{Fence: state.Fence}
+	last := uint64(0)
 	for i := range state.Tickets {
 		t := &state.Tickets[i]
-		last.Ticket = max(last.Ticket, t.Place)
+		last = max(last, t.Place)
 		switch {
 		case t.State != Refused:
 			kept := t.Record
@@ -44,7 +44,7 @@ func openTransaction(tree pathlock.Tree, state State, limit int) *transaction {
 			tx.refused = append(tx.refused, t)
 		}
 	}
-	tx.table.Restore(records, state.Now, last, limit)
+	tx.table.Restore(records, state.Now, state.Fence, last, limit)
 	return tx
 }
 

@@ -43,22 +43,16 @@ type Record struct {
 	Data any `json:"-"`
 }
 
-// Last is what a tree has given out last.
-type Last struct {
-	// Fence is that of the latest grant.
-	Fence uint64
-	// Ticket is the last place in the order of arrival that anything kept of the tree has, a record
-	// or something else. No new request gets it, nor one before it.
-	Ticket uint64
-}
-
 // Restore fills an empty table with what records say at the given time, and hands over what nobody
 // holds any more. It is followed by no [Table.Enter]. Waiters are mortal in a restored table: each
 // leaves the queue when its lease ends, unless it is asked for again.
 //
+// The fence is that of the latest grant. The place is the last one in the order of arrival that
+// anything kept of the tree has, a record or something else: no new request gets it, nor one before.
+//
 // At most limit requests are granted by all that follows, if limit is positive.
-func (t *Table) Restore(records []*Record, now time.Time, last Last, limit int) {
-	t.now, t.fence, t.ticket, t.mortal, t.limit = now, last.Fence, last.Ticket, true, limit
+func (t *Table) Restore(records []*Record, now time.Time, fence, place uint64, limit int) {
+	t.now, t.fence, t.ticket, t.mortal, t.limit = now, fence, place, true, limit
 	slices.SortFunc(records, func(a, b *Record) int {
 		return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Place, b.Place))
 	})
