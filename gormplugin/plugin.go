@@ -212,8 +212,6 @@ func (p *inUse) register(db *gorm.DB) error {
 		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.engine.WatchQuery),
 		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.engine.WatchRow),
 		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.engine.WatchExec),
-		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", p.guard.BareSavepoint),
-		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", txn.CachedAgain),
 
 		db.Callback().Query().After("*").Register("pathlock:end_query", p.engine.EndRead),
 		db.Callback().Row().After("gorm:row").Register("pathlock:keep_rows", txn.KeepRows),

@@ -23,38 +23,17 @@ func (g *Guard) WatchEnd(db *gorm.DB, sql string, writes, executed bool) error {
 		}
 	}
 	if _, savepoint := rawsql.PlainSavepoint(sql); savepoint && executed {
-		return nil // which ExecContext notes
+		// ExecContext notes it. So it goes past all caches of prepared statements: nobody sees what
+		// a cached one does, and MySQL cannot prepare this one (error 1295). GORM itself avoids only
+		// one cache, and lays two around a transaction where both the DB and a session of it have
+		// PrepareStmt.
+		db.Statement.ConnPool = h
+		return nil
 	}
 	if statement, ends := rawsql.EndsTransaction(g.Dialect.Grammar, sql); ends {
 		return h.rawEnd.end(statement)
 	}
 	return nil
-}
-
-// cachedKey is the setting that has the connections that a savepoint's statement was given.
-const cachedKey = "pathlock:prepared"
-
-// BareSavepoint sends a savepoint's statement past all caches of prepared statements. Nobody sees
-// what a cached statement does, and MySQL cannot prepare this one (error 1295). GORM itself avoids
-// only one cache, and lays two around a transaction where both the DB and a session of it have
-// PrepareStmt.
-func (g *Guard) BareSavepoint(db *gorm.DB) {
-	prepared, ok := db.Statement.ConnPool.(*gorm.PreparedStmtTX)
-	if !ok {
-		return
-	}
-	if _, savepoint := rawsql.PlainSavepoint(db.Statement.SQL.String()); savepoint {
-		db.InstanceSet(cachedKey, prepared)
-		db.Statement.ConnPool = Unwrapped(prepared)
-	}
-}
-
-// CachedAgain undoes BareSavepoint, as the session may run further statements.
-func CachedAgain(db *gorm.DB) {
-	if prepared, ok := db.InstanceGet(cachedKey); ok && prepared != nil {
-		db.InstanceSet(cachedKey, nil)
-		db.Statement.ConnPool = prepared.(*gorm.PreparedStmtTX)
-	}
 }
 
 // rawEnd keeps raw SQL from ending a transaction on which the plugin relies, and the plugin from
