@@ -70,6 +70,7 @@ func (d *Direct) Query(take func(*sql.Rows) error) error {
 
 // Exec runs a statement that writes, and returns how many rows it has changed.
 func (d *Direct) Exec() (affected int64, err error) {
+	txn.NoteWrite(d.DB)
 	err = d.run(func(ctx context.Context) (int64, error) {
 		query, vars := d.inlined()
 		result, err := d.ConnPool.ExecContext(ctx, query, vars...)

@@ -22,7 +22,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"runtime"
 	"sync"
 	"time"
 	"weak"
@@ -31,7 +30,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/gincontext"
 )
@@ -46,8 +44,6 @@ type Guard struct {
 	// recognised has a weak.Pointer[sql.DB] for all connections whose database is known to be
 	// supported.
 	recognised sync.Map
-	// readers has a weak.Pointer[sql.Stmt] for all prepared statements that only read.
-	readers sync.Map
 }
 
 // NewGuard returns a guard with a locker.
@@ -118,21 +114,4 @@ func (g *Guard) recognise(ctx context.Context, connections *sql.DB, on dialect.A
 	}
 	g.recognised.Store(key, nil)
 	return nil
-}
-
-// prepared notes what a statement does that was prepared in a transaction or outside of any; stmt
-// is nil if that has failed. GORM caches it, and runs it in further transactions.
-func (g *Guard) prepared(query string, stmt *sql.Stmt) {
-	if stmt == nil || !rawsql.OnlyReads(g.Dialect.Grammar, query) {
-		return
-	}
-	key := weak.Make(stmt)
-	g.readers.Store(key, nil)
-	runtime.AddCleanup(stmt, func(key weak.Pointer[sql.Stmt]) { g.readers.Delete(key) }, key)
-}
-
-// onlyReads reports whether a prepared statement is known to only read.
-func (g *Guard) onlyReads(stmt *sql.Stmt) bool {
-	_, reads := g.readers.Load(weak.Make(stmt))
-	return reads
 }

@@ -31,13 +31,6 @@ func (g *Guard) Pool(db *sql.DB) gorm.ConnPool { return &pool{DB: db, guard: g} 
 // GetDBConn implements [gorm.GetDBConnector].
 func (p *pool) GetDBConn() (*sql.DB, error) { return p.DB, nil }
 
-// PrepareContext implements [gorm.ConnPool].
-func (p *pool) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
-	stmt, err := p.DB.PrepareContext(ctx, query)
-	p.guard.prepared(query, stmt)
-	return stmt, err
-}
-
 // BeginTx implements [gorm.ConnPoolBeginner]. The end of ctx rolls the transaction back.
 // database/sql would do so, too, but would report the transaction as done before the rollback, so
 // that the locks would be released too early.

@@ -16,7 +16,6 @@ import (
 // ExecContext implements [gorm.ConnPool].
 func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	t.settleRows()
-	t.noteWrite(query)
 	result, err := t.Tx.ExecContext(ctx, query, args...)
 	if err == nil {
 		t.ran(query)
@@ -28,7 +27,6 @@ func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any
 // QueryContext implements [gorm.ConnPool].
 func (t *Transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	t.settleRows()
-	t.noteWrite(query)
 	rows, err := t.Tx.QueryContext(ctx, query, args...)
 	if err == nil {
 		t.rows.Store(rows)
@@ -124,7 +122,6 @@ func (t *Transaction) closeRows() {
 // QueryRowContext implements [gorm.ConnPool].
 func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	t.settleRows()
-	t.noteWrite(query)
 	row := t.Tx.QueryRowContext(ctx, query, args...)
 	t.keepRow(row)
 	return row
@@ -133,24 +130,25 @@ func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ..
 // PrepareContext implements [gorm.ConnPool].
 func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
 	t.settleRows()
-	t.noteWrite(query)
-	stmt, err := t.Tx.PrepareContext(ctx, query)
-	t.guard.prepared(query, stmt)
-	return stmt, err
+	return t.Tx.PrepareContext(ctx, query)
 }
 
 // StmtContext implements [gorm.Tx].
 func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
 	t.settleRows()
-	if !t.guard.onlyReads(stmt) {
-		t.wrote.Store(true)
-	}
 	return t.Tx.StmtContext(ctx, stmt)
 }
 
-// noteWrite notes that a statement may write, where somebody wants to know.
-func (t *Transaction) noteWrite(query string) {
-	if t.before != nil && !t.wrote.Load() && !rawsql.OnlyReads(t.guard.Dialect.Grammar, query) {
-		t.wrote.Store(true)
+// NoteWrite notes that a statement writes.
+func NoteWrite(db *gorm.DB) {
+	if h, ok := Unwrapped(db.Statement.ConnPool).(*Handle); ok {
+		h.wrote.Store(true)
+	}
+}
+
+// NoteRun notes whether a statement that reads, or that somebody has written by hand, may write.
+func (g *Guard) NoteRun(db *gorm.DB) {
+	if h, ok := Unwrapped(db.Statement.ConnPool).(*Handle); ok && h.before != nil && !rawsql.OnlyReads(g.Dialect.Grammar, db.Statement.SQL.String()) {
+		h.wrote.Store(true)
 	}
 }

@@ -81,6 +81,7 @@ func (e *Engine) Install(w *Writer, replace func(name string, fn func(*gorm.DB))
 // callback makes the callback for w.
 func (e *Engine) callback(w *Writer) func(*gorm.DB) {
 	return func(db *gorm.DB) {
+		txn.NoteWrite(db)
 		defer txn.NoteReadOnly(db) // before the transaction ends, which GORM may have begun
 		st := stateOf(db)
 		if st == nil || db.Error != nil {

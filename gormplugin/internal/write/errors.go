@@ -18,7 +18,10 @@ import (
 )
 
 // EndRead is the last callback of a chain that reads or runs raw SQL.
-func (e *Engine) EndRead(db *gorm.DB) { e.Explain(db, nil) }
+func (e *Engine) EndRead(db *gorm.DB) {
+	e.NoteRun(db)
+	e.Explain(db, nil)
+}
 
 // Explain replaces the database's error by the one that a caller should see, and ends a transaction
 // that the server has ended. st is nil for statements on other tables.

@@ -101,6 +101,7 @@ func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool)
 	case tx == nil:
 		return nil, fmt.Errorf("%w: asserting needs a transaction", fault.ErrUnmanagedTransaction)
 	}
+	txn.NoteWrite(db) // which the caller is about to do
 	st := &Statement{Table: t, pathLocks: pathLocks{Operation: "raw", Note: "raw SQL on " + t.TableName}}
 	if err := e.becomeWriter(db, tx, t.Above); err != nil {
 		return nil, e.explained(db, st, err)
