@@ -146,14 +146,6 @@ type Dialect struct {
 	Classify func(error) Failure
 	// Duplicate says which unique index an error of [FailureDuplicate] names.
 	Duplicate func(error) Duplicate
-	// unavailable reports whether an error of the driver says that the database cannot serve.
-	unavailable func(error) bool
-	// ReadOnly reports whether an error says that the server, or the session, only reads: see
-	// [Discard].
-	ReadOnly func(error) bool
-	// unfit reports whether an error of the driver says that a column cannot hold a value, or must
-	// not.
-	unfit func(error) bool
 	// Refuses reports whether an error says that the database does not take a row, because of a
 	// constraint, a trigger, or a limit. It may take others.
 	Refuses func(error) bool

@@ -19,7 +19,7 @@ import (
 type Failure uint8
 
 const (
-	// FailureOther is nothing that the plugin handles.
+	// FailureOther is none of the following.
 	FailureOther Failure = iota
 	// FailureRetry says that the statement lost to another transaction. The whole transaction
 	// should be run again.
@@ -31,46 +31,44 @@ const (
 	FailureDuplicate
 	// FailureAborted says that an earlier statement of the transaction failed.
 	FailureAborted
+	// FailureReference says that a foreign key has refused a write.
+	FailureReference
+	// FailureUnfit says that a column cannot hold a value, or must not.
+	FailureUnfit
+	// FailureReadOnly says that the server, or the session, only reads: see [Discard].
+	FailureReadOnly
+	// FailureUnavailable says that the database cannot serve.
+	FailureUnavailable
 )
 
 // IsRetryable reports whether the whole should be run again.
 func (f Failure) IsRetryable() bool { return f == FailureRetry || f == FailureEnded }
 
+// IsOfAnother reports whether another row, transaction or statement may be to blame.
+func (f Failure) IsOfAnother() bool {
+	return f.IsRetryable() || f == FailureDuplicate || f == FailureAborted
+}
+
+// meanings are what failures mean to the sender of a request.
+var meanings = map[Failure]pathlock.Failure{
+	FailureRetry: pathlock.FailureLocked, FailureEnded: pathlock.FailureLocked, FailureDuplicate: pathlock.FailureDuplicate,
+	FailureReference: pathlock.FailureReference, FailureUnfit: pathlock.FailureInvalid,
+	FailureReadOnly: pathlock.FailureDatabase, FailureUnavailable: pathlock.FailureDatabase,
+}
+
 // FailureOf returns what an error of the driver means.
 func (d *Dialect) FailureOf(err error) pathlock.Failure {
-	switch {
-	case d.Classify(err).IsRetryable():
-		return pathlock.FailureLocked
-	case unreachable(err), d.unavailable(err), d.ReadOnly(err):
-		return pathlock.FailureDatabase
-	case d.unfit(err):
-		return pathlock.FailureInvalid
-	case breaksReference(err):
-		return pathlock.FailureReference
-	case d.Classify(err) == FailureDuplicate, SQLState(err) == "23P01": // exclusion_violation
-		return pathlock.FailureDuplicate
-	default:
-		return ""
+	kind := d.Classify(err)
+	if !kind.IsRetryable() && unreachable(err) {
+		kind = FailureUnavailable
 	}
+	return meanings[kind]
 }
 
 // Discard closes a connection, and keeps it from its pool. After a failover, a pool would go on
 // using the sessions of a server that now only reads, though new ones could write.
 func Discard(conn *sql.Conn) {
 	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which is what it returns, too
-}
-
-// breaksReference reports whether a foreign key has refused a write.
-func breaksReference(err error) bool {
-	switch MySQLNumber(err) {
-	case 1216, 1217, 1451, 1452: // ER_NO_REFERENCED_ROW, ER_ROW_IS_REFERENCED, and both with the key
-		return true
-	}
-	switch SQLState(err) {
-	case "23503", "23001": // foreign_key_violation, restrict_violation
-		return true
-	}
-	return sqliteSaysAny(err, "FOREIGN KEY constraint failed")
 }
 
 // unreachable reports whether an error says that there is no connection to the database. It asks

@@ -61,9 +61,6 @@ var MySQL = &Dialect{
 	Probe:             probeMySQL(),
 	TooLong:           tooLongMySQL,
 	Answered:          answeredByMySQL,
-	unavailable:       unavailableMySQL,
-	ReadOnly:          readOnlyMySQL,
-	unfit:             unfitMySQL,
 }
 
 // mysqlCollation is that of utf8mb4.
@@ -98,6 +95,7 @@ func MySQLNumber(err error) uint16 {
 }
 
 // classifyMySQL reads the error numbers of MySQL and MariaDB.
+// See https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
 func classifyMySQL(err error) Failure {
 	switch MySQLNumber(err) {
 	case 1213, // ER_LOCK_DEADLOCK
@@ -111,6 +109,47 @@ func classifyMySQL(err error) Failure {
 	case 1062, // ER_DUP_ENTRY
 		1586: // ER_DUP_ENTRY_WITH_KEY_NAME
 		return FailureDuplicate
+	case 1216, 1217, 1451, 1452: // ER_NO_REFERENCED_ROW, ER_ROW_IS_REFERENCED, and both with the key
+		return FailureReference
+	case 1290, // ER_OPTION_PREVENTS_STATEMENT
+		1792, // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
+		1836: // ER_READ_ONLY_MODE
+		return FailureReadOnly
+	case 1021, // ER_DISK_FULL
+		1040, // ER_CON_COUNT_ERROR
+		1041, // ER_OUT_OF_RESOURCES
+		1044, // ER_DBACCESS_DENIED_ERROR
+		1045, // ER_ACCESS_DENIED_ERROR
+		1049, // ER_BAD_DB_ERROR
+		1053, // ER_SERVER_SHUTDOWN
+		1114, // ER_RECORD_FILE_FULL
+		1142, // ER_TABLEACCESS_DENIED_ERROR
+		1146, // ER_NO_SUCH_TABLE
+		1194, // ER_CRASHED_ON_USAGE
+		1203, // ER_TOO_MANY_USER_CONNECTIONS
+		1226, // ER_USER_LIMIT_REACHED
+		1317, // ER_QUERY_INTERRUPTED
+		1927, // ER_CONNECTION_KILLED of MariaDB
+		3169: // ER_SESSION_WAS_KILLED of MySQL
+		return FailureUnavailable
+	case 1048, // ER_BAD_NULL_ERROR
+		1118, // ER_TOO_BIG_ROWSIZE
+		1153, // ER_NET_PACKET_TOO_LARGE
+		1264, // ER_WARN_DATA_OUT_OF_RANGE
+		1265, // WARN_DATA_TRUNCATED
+		1267, // ER_CANT_AGGREGATE_2COLLATIONS: a text that the column's character set lacks
+		1292, // ER_TRUNCATED_WRONG_VALUE
+		1364, // ER_NO_DEFAULT_FOR_FIELD
+		1365, // ER_DIVISION_BY_ZERO
+		1366, // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: characters that its character set lacks, too
+		1406, // ER_DATA_TOO_LONG
+		1690, // ER_DATA_OUT_OF_RANGE
+		1713, // ER_INDEX_COLUMN_TOO_LONG, of an index record
+		3140, // ER_INVALID_JSON_TEXT
+		3819, // ER_CHECK_CONSTRAINT_VIOLATED of MySQL
+		3988, // ER_CANNOT_CONVERT_STRING
+		4025: // ER_CONSTRAINT_FAILED of MariaDB, a CHECK
+		return FailureUnfit
 	default:
 		return FailureOther
 	}
@@ -141,93 +180,11 @@ func tooLongMySQL(err error) (string, bool) {
 	return column, true
 }
 
-// unavailableMySQL reports whether the server says that it cannot serve.
-// See https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
-func unavailableMySQL(err error) bool {
-	switch MySQLNumber(err) {
-	case 1021, // ER_DISK_FULL
-		1040, // ER_CON_COUNT_ERROR
-		1041, // ER_OUT_OF_RESOURCES
-		1044, // ER_DBACCESS_DENIED_ERROR
-		1045, // ER_ACCESS_DENIED_ERROR
-		1049, // ER_BAD_DB_ERROR
-		1053, // ER_SERVER_SHUTDOWN
-		1114, // ER_RECORD_FILE_FULL
-		1142, // ER_TABLEACCESS_DENIED_ERROR
-		1146, // ER_NO_SUCH_TABLE
-		1194, // ER_CRASHED_ON_USAGE
-		1203, // ER_TOO_MANY_USER_CONNECTIONS
-		1226, // ER_USER_LIMIT_REACHED
-		1317, // ER_QUERY_INTERRUPTED
-		1927, // ER_CONNECTION_KILLED of MariaDB
-		3169: // ER_SESSION_WAS_KILLED of MySQL
-		return true
-	}
-	return false
-}
-
-// readOnlyMySQL reads the error numbers of MySQL and MariaDB.
-func readOnlyMySQL(err error) bool {
-	switch MySQLNumber(err) {
-	case 1290, // ER_OPTION_PREVENTS_STATEMENT
-		1792, // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
-		1836: // ER_READ_ONLY_MODE
-		return true
-	}
-	return false
-}
-
-// unfitMySQL reports whether the server says that a column cannot hold a value, or must not.
-func unfitMySQL(err error) bool {
-	switch MySQLNumber(err) {
-	case 1048, // ER_BAD_NULL_ERROR
-		1118, // ER_TOO_BIG_ROWSIZE
-		1153, // ER_NET_PACKET_TOO_LARGE
-		1264, // ER_WARN_DATA_OUT_OF_RANGE
-		1265, // WARN_DATA_TRUNCATED
-		1267, // ER_CANT_AGGREGATE_2COLLATIONS: a text that the column's character set lacks
-		1292, // ER_TRUNCATED_WRONG_VALUE
-		1364, // ER_NO_DEFAULT_FOR_FIELD
-		1365, // ER_DIVISION_BY_ZERO
-		1366, // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: characters that its character set lacks, too
-		1406, // ER_DATA_TOO_LONG
-		1690, // ER_DATA_OUT_OF_RANGE
-		1713, // ER_INDEX_COLUMN_TOO_LONG, of an index record
-		3140, // ER_INVALID_JSON_TEXT
-		3819, // ER_CHECK_CONSTRAINT_VIOLATED of MySQL
-		3988, // ER_CANNOT_CONVERT_STRING
-		4025: // ER_CONSTRAINT_FAILED of MariaDB, a CHECK
-		return true
-	}
-	return false
-}
-
 // refusesMySQL goes by the classes of SQLSTATE: data, constraints, a trigger's own errors, and
 // views WITH CHECK OPTION. Some errors are in none of them.
 func refusesMySQL(err error) bool {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
-	if !ok {
-		return false
-	}
-	switch e.Number {
-	case 1364, // a column without a default
-		1366, // a text that the column's character set lacks
-		3819, // a CHECK
-		1118, // a row that is too long
-		1713: // an index record that is too long
-		return true
-	}
-	return slices.Contains([]string{"22", "23", "44", "45"}, string(e.SQLState[:2]))
-}
-
-// mysqlHarmless are the errors of MySQL and MariaDB that undo their statement alone.
-var mysqlHarmless = []uint16{
-	1048, 1364, // a NULL, or no value, where there has to be one
-	1054, 1064, 1146, // a column, a syntax, a table that is not there
-	1062, 1586, // a unique index has the row
-	1216, 1217, 1451, 1452, // a foreign key
-	1264, 1366, 1406, // a value that does not fit
-	3819, 4025, // a CHECK
+	return ok && (classifyMySQL(err) == FailureUnfit || slices.Contains([]string{"22", "23", "44", "45"}, string(e.SQLState[:2])))
 }
 
 // probeMySQL asks by a savepoint. Outside of a transaction, none is set, and there is none to
@@ -236,10 +193,13 @@ func probeMySQL() *probe {
 	const noSavepoint = 1305 // ER_SP_DOES_NOT_EXIST
 	return &probe{
 		Harmless: func(err error) bool {
-			number := MySQLNumber(err)
-			// Without an answer the connection is gone, and the transaction with it: nothing can be
-			// run in it.
-			return number == 0 || slices.Contains(mysqlHarmless, number)
+			switch MySQLNumber(err) {
+			case 0, // without an answer the connection is gone, and the transaction with it
+				1054, 1064, 1146: // a column, a syntax, a table that is not there
+				return true
+			}
+			kind := classifyMySQL(err)
+			return kind == FailureDuplicate || kind == FailureReference || kind == FailureUnfit
 		},
 		Open: func(ctx context.Context, tx *sql.Tx) (bool, error) {
 			var commits bool

@@ -51,9 +51,6 @@ var PostgreSQL = &Dialect{
 	Duplicate:      duplicatePostgres,
 	TooLong:        tooLongPostgres,
 	Answered:       answeredByPostgres,
-	unavailable:    unavailablePostgres,
-	ReadOnly:       readOnlyPostgres,
-	unfit:          unfitPostgres,
 	Aborts:         true,
 	MisjudgesLists: true,
 }
@@ -143,13 +140,36 @@ func classifyPostgres(err error) Failure {
 			return FailureRetry
 		}
 		return FailureOther
-	case "23505": // a unique index has the row
+	case "23505", "23P01": // a unique index, or an exclusion constraint, has the row
 		return FailureDuplicate
 	case "25P02": // in_failed_sql_transaction
 		return FailureAborted
+	case "23503", "23001": // foreign_key_violation, restrict_violation
+		return FailureReference
+	case "25006": // read_only_sql_transaction, as of a standby
+		return FailureReadOnly
+	}
+	switch state := SQLState(err); {
+	case unfitPostgres(err, state):
+		return FailureUnfit
+	case slices.ContainsFunc(unavailablePostgres, func(class string) bool { return strings.HasPrefix(state, class) }):
+		return FailureUnavailable
 	default:
 		return FailureOther
 	}
+}
+
+// unavailablePostgres begin the SQLSTATEs by which the server says that it cannot serve.
+var unavailablePostgres = []string{
+	"08",    // connection exception
+	"28",    // invalid authorization
+	"3D",    // no such database
+	"42501", // insufficient_privilege
+	"42P01", // undefined_table
+	"53",    // insufficient resources: too many connections, disk full
+	"57P",   // the server is shutting down or starting, or has ended the session
+	"58",    // system error
+	"XX",    // internal error, corrupted data
 }
 
 // tooLongPostgres reads the SQLSTATE. The error names the index, not the column.
@@ -161,8 +181,7 @@ func tooLongPostgres(err error) (string, bool) {
 // unfitPostgres reports whether the server says that a column cannot hold a value, or must not:
 // class 22, to which NUL in a text belongs, NOT NULL, a CHECK, and an index row that is too long.
 // pgx compares numbers with the column before it sends them.
-func unfitPostgres(err error) bool {
-	state := SQLState(err)
+func unfitPostgres(err error, state string) bool {
 	_, tooLong := tooLongPostgres(err)
 	walk(err, func(e error) { tooLong = tooLong || e.Error() == sqlTooLarge || tooLargeForPgx.MatchString(e.Error()) })
 	return strings.HasPrefix(state, "22") || state == "23502" || state == "23514" || tooLong
@@ -176,26 +195,6 @@ var tooLargeForPgx = regexp.MustCompile(`^failed to encode args\[\d+\]: unable t
 func refusesPostgres(err error) bool {
 	state := SQLState(err)
 	return len(state) == 5 && slices.Contains([]string{"22", "23", "P0", "54", "44"}, state[:2])
-}
-
-// readOnlyPostgres reads the SQLSTATE read_only_sql_transaction, as of a standby.
-func readOnlyPostgres(err error) bool { return SQLState(err) == "25006" }
-
-// unavailablePostgres reports whether the server says that it cannot serve.
-// See https://www.postgresql.org/docs/current/errcodes-appendix.html.
-func unavailablePostgres(err error) bool {
-	state := SQLState(err)
-	return slices.ContainsFunc([]string{
-		"08",    // connection exception
-		"28",    // invalid authorization
-		"3D",    // no such database
-		"42501", // insufficient_privilege
-		"42P01", // undefined_table
-		"53",    // insufficient resources: too many connections, disk full
-		"57P",   // the server is shutting down or starting, or has ended the session
-		"58",    // system error
-		"XX",    // internal error, corrupted data
-	}, func(class string) bool { return strings.HasPrefix(state, class) })
 }
 
 // postgresGrammar takes the END of a body for that of the transaction.

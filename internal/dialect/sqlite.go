@@ -34,20 +34,30 @@ var SQLite = &Dialect{
 	Classify:       classifySQLite,
 	Refuses:        refusesSQLite,
 	Duplicate:      duplicateSQLite,
-	unavailable:    unavailableSQLite,
-	ReadOnly:       func(error) bool { return false }, // another session would not write either
-	unfit:          unfitSQLite,
 	Probe:          probeSQLite(),
 }
 
-// The messages of SQLite that matter here.
+// The messages of SQLite, and of database/sql, that matter in other places, too.
 const (
-	sqliteLocked      = "database is locked"
-	sqliteTableLocked = "database table is locked"
-	sqliteDuplicate   = "UNIQUE constraint failed"
-	sqliteTooBig      = "string or blob too big"
-	sqlTooLarge       = "uint64 values with high bit set are not supported" // of database/sql
+	sqliteDuplicate = "UNIQUE constraint failed"
+	sqlTooLarge     = "uint64 values with high bit set are not supported"
 )
+
+// sqliteMeanings are what SQLite's messages mean. See https://www.sqlite.org/rescode.html. A
+// database that is read-only is to no session another one, as a standby's is.
+var sqliteMeanings = []struct {
+	kind     Failure
+	messages []string
+}{
+	{FailureRetry, []string{"database is locked", "database table is locked"}},
+	{FailureDuplicate, []string{sqliteDuplicate}},
+	{FailureReference, []string{"FOREIGN KEY constraint failed"}},
+	{FailureUnfit, []string{"string or blob too big", sqlTooLarge, "NOT NULL constraint failed", "CHECK constraint failed", "datatype mismatch", "cannot store "}},
+	{FailureUnavailable, []string{
+		"disk I/O error", "unable to open database file", "database or disk is full", "database disk image is malformed",
+		"file is not a database", "attempt to write a readonly database", "no such table",
+	}},
+}
 
 // sqliteMessage is how drivers begin an error of SQLite: with their own name, if at all, then
 // SQLite's name for the error's code, which may be all, and then its message.
@@ -65,24 +75,16 @@ func sqliteSays(err error, message string) (rest string, ok bool) {
 	return rest, ok
 }
 
-// sqliteSaysAny looks for any of the messages.
-func sqliteSaysAny(err error, messages ...string) bool {
-	return slices.ContainsFunc(messages, func(message string) bool {
-		_, ok := sqliteSays(err, message)
-		return ok
-	})
-}
-
 // classifySQLite reads SQLite's messages.
 func classifySQLite(err error) Failure {
-	switch {
-	case sqliteSaysAny(err, sqliteLocked, sqliteTableLocked):
-		return FailureRetry
-	case sqliteSaysAny(err, sqliteDuplicate):
-		return FailureDuplicate
-	default:
-		return FailureOther
+	for _, m := range sqliteMeanings {
+		for _, message := range m.messages {
+			if _, ok := sqliteSays(err, message); ok {
+				return m.kind
+			}
+		}
 	}
+	return FailureOther
 }
 
 // refusesSQLite looks for SQLite's messages anywhere, since a trigger's own words may follow them.
@@ -90,17 +92,6 @@ func refusesSQLite(err error) bool {
 	return err != nil && slices.ContainsFunc([]string{"constraint failed", "too big", "datatype mismatch"}, func(says string) bool {
 		return strings.Contains(err.Error(), says)
 	})
-}
-
-// unfitSQLite reads SQLite's messages.
-func unfitSQLite(err error) bool {
-	return sqliteSaysAny(err, sqliteTooBig, sqlTooLarge, "NOT NULL constraint failed", "CHECK constraint failed", "datatype mismatch", "cannot store ")
-}
-
-// unavailableSQLite reads SQLite's messages. See https://www.sqlite.org/rescode.html.
-func unavailableSQLite(err error) bool {
-	return sqliteSaysAny(err, "disk I/O error", "unable to open database file", "database or disk is full", "database disk image is malformed",
-		"file is not a database", "attempt to write a readonly database", "no such table")
 }
 
 // probeSQLite asks by a BEGIN, which SQLite refuses within a transaction. Otherwise BEGIN begins

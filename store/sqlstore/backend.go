@@ -120,7 +120,7 @@ func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error
 			return err
 		}
 		err = do(conn)
-		stale := errors.Is(err, errReadOnly) || b.table.ReadOnly(err)
+		stale := errors.Is(err, errReadOnly) || b.table.Classify(err) == dialect.FailureReadOnly
 		if stale {
 			dialect.Discard(conn)
 		}

@@ -122,7 +122,7 @@ func (d database) is(err error) fault {
 		return busy
 	case f == dialect.FailureDuplicate:
 		return duplicate
-	case errors.Is(err, errReadOnly), d.ReadOnly(err):
+	case errors.Is(err, errReadOnly), f == dialect.FailureReadOnly:
 		return readOnly
 	default:
 		return d.further(err)

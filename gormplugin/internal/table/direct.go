@@ -15,7 +15,6 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // Direct is a statement of the plugin's own on a guarded table. It runs on the connection, and in
@@ -149,7 +148,7 @@ func (d *Direct) run(statement func(context.Context) (rows int64, err error)) er
 func (d *Direct) explained(err error) error {
 	d.DB.Error = err
 	txn.Explain(d.table.Dialect, d.DB, nil)
-	if err != nil && d.table.Dialect.Classify(err) == dialect.FailureOther {
+	if err != nil && !d.table.Dialect.Classify(err).IsOfAnother() {
 		d.DB.Error = txn.Interrupted(d.Context, d.DB.Error)
 	}
 	return d.DB.Error

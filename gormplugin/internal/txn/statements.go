@@ -72,7 +72,7 @@ func (t *Transaction) endBy(err error) {
 
 // noteReadOnly notes that an error says that the session only reads.
 func (t *Transaction) noteReadOnly(err error) {
-	if err != nil && t.guard.Dialect.ReadOnly(err) {
+	if err != nil && t.guard.Dialect.Classify(err) == dialect.FailureReadOnly {
 		t.readOnly.Store(true)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/dialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -180,7 +179,7 @@ func (e *Engine) becomeWriter(db *gorm.DB, tx *txn.Transaction, t *table.Table) 
 	case err == nil:
 		tx.IsWriter.Store(true)
 		return nil
-	case e.Dialect.Classify(err) != dialect.FailureOther:
+	case e.Dialect.Classify(err).IsOfAnother():
 		return fmt.Errorf("gormplugin: becoming the database's writer (begin transactions IMMEDIATE: _txlock=immediate): %w", err)
 	default:
 		// The table or the column is missing, or nothing can be written at all.

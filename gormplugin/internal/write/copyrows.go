@@ -12,7 +12,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // The subtree is read once, by a range of the path index. Go works out the places of the copies.
@@ -29,7 +28,7 @@ func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *
 	all, err := e.copyAll(db, tx, st, req, x)
 	if err != nil {
 		if x.written {
-			if e.Dialect.Classify(err) != dialect.FailureOther {
+			if e.Dialect.Classify(err).IsOfAnother() {
 				err = fault.Retryable(err)
 			}
 			tx.Abandon(err)

@@ -12,7 +12,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // inserting is an INSERT.
@@ -197,7 +196,7 @@ func (k *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *Statement) err
 	err := k.writeIDs(db, st.Table, k.keyless)
 	if err != nil {
 		err = fmt.Errorf("gormplugin: writing the paths of ids: %w", err)
-		if k.Dialect.Classify(err) != dialect.FailureOther {
+		if k.Dialect.Classify(err).IsOfAnother() {
 			err = fault.Retryable(err)
 		}
 		tx.Abandon(err)
