@@ -48,8 +48,8 @@ func (u *updating) affectedAbove(n *Node) *Node {
 
 // upper returns the lowest of the affected rows above one that is not affected itself.
 func (u *updating) upper(n *Node) *Node {
-	for end := strings.LastIndexByte(n.Path, '/'); end > 0; end = strings.LastIndexByte(n.Path[:end], '/') {
-		if upper := u.at[Spot{n.Tree, n.Path[:end]}]; upper != nil {
+	for above := range (Spot{n.Tree, n.Path}).Above() {
+		if upper := u.at[above]; upper != nil {
 			return upper
 		}
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -78,6 +79,18 @@ func (s *Shape) checkStated(id any, path, ids string, nodes ...*Node) error {
 type Spot struct {
 	Tree any
 	Path string
+}
+
+// Above are the places above one, from the lowest up to the top.
+func (s Spot) Above() iter.Seq[Spot] {
+	return func(yield func(Spot) bool) {
+		for s.Path != "" {
+			s.Path = s.Path[:max(strings.LastIndexByte(s.Path, '/'), 0)]
+			if !yield(s) {
+				return
+			}
+		}
+	}
 }
 
 // placeIn reads a path that a caller states instead of a parent: the parent's path and, where the

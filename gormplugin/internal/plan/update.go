@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -140,6 +141,29 @@ func (m Move) After() *Node {
 
 // Deeper returns by how many levels a row moves down.
 func (m Move) Deeper() int { return strings.Count(m.Path, "/") - strings.Count(m.Node.Path, "/") }
+
+// Longer returns by how many characters the path, and that of ids, grow.
+func (m Move) Longer() [2]int {
+	longer := func(from, to string) int { return utf8.RuneCountInString(to) - utf8.RuneCountInString(from) }
+	return [2]int{longer(m.Node.Path, m.Path), longer(m.Node.IDs, m.IDs)}
+}
+
+// CheckBelow refuses a move by which a row below would get a path that is longer than its column,
+// or lie too deep.
+func (s *Shape) CheckBelow(m Move, n *Node) error {
+	tops := s.paths(m.After())
+	for i, of := range s.paths(n) {
+		if longer := m.Longer()[i]; longer > 0 {
+			if err := of.room.Fits(utf8.RuneCountInString(of.form.Column(of.path))+longer, of.form.Print(tops[i].path)); err != nil {
+				return err
+			}
+		}
+	}
+	if depth := strings.Count(n.Path, "/") + m.Deeper(); m.Deeper() > 0 && depth > s.MaxDepth {
+		return &fault.TooDeepError{Table: s.TableName, Path: m.Path, Depth: depth, Limit: s.MaxDepth}
+	}
+	return nil
+}
 
 // CheckChange refuses a change that no row that it hits can undergo.
 func (s *Shape) CheckChange(c *Change, hit Hits) error {

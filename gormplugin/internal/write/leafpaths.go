@@ -99,18 +99,13 @@ func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, rows table.Selectio
 
 // topmost leaves out the rows that lie below others of them.
 func topmost(rows []*table.Node) []*table.Node {
-	type place struct {
-		tree any
-		path string
-	}
-	among := make(map[place]bool, len(rows))
+	among := make(map[plan.Spot]bool, len(rows))
 	for _, n := range rows {
-		among[place{n.Tree, n.Path}] = true
+		among[plan.Spot{Tree: n.Tree, Path: n.Path}] = true
 	}
 	return slices.DeleteFunc(slices.Clone(rows), func(n *table.Node) bool {
-		for path := n.Path; path != ""; {
-			path = path[:max(strings.LastIndexByte(path, '/'), 0)]
-			if among[place{n.Tree, path}] {
+		for above := range (plan.Spot{Tree: n.Tree, Path: n.Path}).Above() {
+			if among[above] {
 				return true
 			}
 		}
@@ -124,19 +119,13 @@ func belowAbove(leaf *table.Table) clause.Expression {
 }
 
 // checkLeaves refuses moves by which the path of a leaf would become longer than its column, before
-// anything is written. It reads without locks: a path that comes in the meantime is refused by the
-// database.
-func (e *Engine) checkLeaves(db *gorm.DB, leaf *table.Table, paths []table.LeafPath, moves []plan.Move) error {
-	live := lowestFirst(moves)
-	restored := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Restored })
-	for _, p := range paths {
-		for chunk := range slices.Chunk(live, maxRanges) {
-			if err := e.checkLeafRoom(db, leaf, p, chunk, live); err != nil {
-				return err
-			}
-		}
-		for chunk := range slices.Chunk(restored, maxRanges) {
-			if err := e.checkRestoredLeaves(db, leaf, p, chunk); err != nil {
+// anything is written. It reads without locks: the database refuses a path that comes in the
+// meantime, and one below a row that is restored.
+func (e *Engine) checkLeaves(db *gorm.DB, leaf *table.Table, moves []plan.Move) error {
+	moves = lowestFirst(moves)
+	for _, p := range leaf.LeafPaths {
+		for chunk := range slices.Chunk(moves, maxRanges) {
+			if err := e.checkLeafRoom(db, leaf, p, chunk, moves); err != nil {
 				return err
 			}
 		}
@@ -150,59 +139,36 @@ func growth(p table.LeafPath, m plan.Move) int {
 	return utf8.RuneCountInString(to) - utf8.RuneCountInString(from)
 }
 
-// grown are the conditions under which a leaf, called c, below a moving row would not fit.
-func (e *Engine) grown(p table.LeafPath, m plan.Move) []clause.Expression {
-	if p.Room.Size == 0 || growth(p, m) <= 0 {
-		return nil
-	}
-	path := clause.Column{Table: "c", Name: p.Column.DBName}
-	return []clause.Expression{clause.Expr{SQL: e.Dialect.Length + "(?) > ?", Vars: []any{path, p.Room.Size - growth(p, m)}}}
-}
-
 // checkLeafRoom looks below some of the rows that move for a leaf whose path would not fit. A leaf
-// that lies below a lower one of all moves is that one's to judge.
+// goes with the lowest, the first of all moves that it lies below.
 func (e *Engine) checkLeafRoom(db *gorm.DB, leaf *table.Table, p table.LeafPath, some, all []plan.Move) error {
+	path := clause.Column{Table: "c", Name: p.Column.DBName}
 	within := func(m plan.Move) clause.Expression { return leaf.Above.Within(m.Tree, m.ID, m.Node.Path) }
-	below := ofLowest(leaf.Above, some, within, func(m plan.Move) []clause.Expression { return e.grown(p, m) })
+	below := misfits(some, within, func(m plan.Move) []clause.Expression {
+		if p.Room.Size == 0 || growth(p, m) <= 0 {
+			return nil
+		}
+		return []clause.Expression{clause.Expr{SQL: e.Dialect.Length + "(?) > ?", Vars: []any{path, p.Room.Size - growth(p, m)}}}
+	})
 	if below == nil {
 		return nil
 	}
 	return leaf.OnLeaves(db, table.Selection{Where: below}, func(above, leaves, where clause.Expression) error {
-		d := leaf.Direct(db).Add("SELECT ? FROM ? JOIN ? ON ? WHERE ?", clause.Column{Table: "c", Name: p.Column.DBName}, above, leaves, belowAbove(leaf), where)
-		if len(some) == len(all) {
+		d := leaf.Direct(db).Add("SELECT ? FROM ? JOIN ? ON ? WHERE ?", path, above, leaves, belowAbove(leaf), where)
+		if len(all) == 1 {
 			d.Add(" LIMIT 1")
 		}
-		return d.Query(func(rows *sql.Rows) error { return leafFits(rows, p, all) })
+		return d.Query(func(rows *sql.Rows) error {
+			var stored string
+			if err := rows.Scan(&stored); err != nil {
+				return err
+			}
+			for _, m := range all {
+				if from, to := p.FromTo(m); strings.HasPrefix(p.Form.Read(stored)+"/", from+"/") {
+					return p.Room.Fits(utf8.RuneCountInString(stored)+max(growth(p, m), 0), p.Form.Print(to))
+				}
+			}
+			return nil
+		})
 	})
-}
-
-// checkRestoredLeaves looks for a leaf right below restored rows whose path would not fit. Those
-// further below stay deleted.
-func (e *Engine) checkRestoredLeaves(db *gorm.DB, leaf *table.Table, p table.LeafPath, moves []plan.Move) error {
-	var misfits []clause.Expression
-	for _, m := range moves {
-		if grown := e.grown(p, m); grown != nil {
-			misfits = append(misfits, clause.And(clause.Eq{Column: table.Column(leaf.Parent), Value: m.ID}, grown[0]))
-		}
-	}
-	if misfits == nil {
-		return nil
-	}
-	where := table.Under("c", leaf.Matching(table.AnyOf(misfits), false))
-	d := leaf.Direct(db).Add("SELECT ? FROM ? AS c WHERE ? LIMIT 1", clause.Column{Table: "c", Name: p.Column.DBName}, clause.Table{Name: leaf.TableName}, where)
-	return d.Query(func(rows *sql.Rows) error { return leafFits(rows, p, moves) })
-}
-
-// leafFits refuses a leaf whose path does not fit after the first of the moves that it goes with.
-func leafFits(rows *sql.Rows, p table.LeafPath, moves []plan.Move) error {
-	var path string
-	if err := rows.Scan(&path); err != nil {
-		return err
-	}
-	for _, m := range moves {
-		if from, to := p.FromTo(m); strings.HasPrefix(p.Form.Read(path)+"/", from+"/") {
-			return p.Room.Fits(utf8.RuneCountInString(path)+growth(p, m), p.Form.Print(to))
-		}
-	}
-	return nil
 }

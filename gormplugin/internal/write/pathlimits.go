@@ -1,17 +1,13 @@
 package write
 
 import (
-	"database/sql"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/internal/treetable"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -29,20 +25,16 @@ func (e *Engine) checkSubtrees(db *gorm.DB, t *table.Table, moves []plan.Move) (
 		return false, nil
 	}
 	moves = lowestFirst(moves)
-	tops := make([]*table.Node, len(moves))
+	tops, at := make([]*table.Node, len(moves)), make(map[plan.Spot]plan.Move, len(moves))
 	for i, m := range moves {
-		tops[i] = m.Node
+		tops[i], at[plan.Spot{Tree: m.Tree, Path: m.Node.Path}] = m.Node, m
 	}
 	slices.Reverse(tops) // the highest are the likeliest to have rows below
 	if descend, err := e.anyBelow(db, t, tops); err != nil || !descend {
 		return false, err
 	}
 	for chunk := range slices.Chunk(moves, maxRanges) {
-		err := e.checkRoom(db, t, chunk)
-		if errors.Is(err, fault.ErrPathTooLong) && len(moves) > len(chunk) {
-			err = e.recheckRoom(db, t, chunk, moves)
-		}
-		if err != nil {
+		if err := e.checkRoom(db, t, chunk, at); err != nil {
 			return true, err
 		}
 	}
@@ -108,168 +100,78 @@ func (e *Engine) addNewest(d *table.Direct) {
 	}
 }
 
-// change is how the beginning of a path column changes for a moved row and everything below it.
-type change struct {
-	column *schema.Field
-	room   plan.Room
-	form   treetable.Form
-	// from and to are paths, as "/a/b".
-	from, to string
-}
-
-// longer returns by how many characters the texts grow.
-func (c change) longer() int { return utf8.RuneCountInString(c.to) - utf8.RuneCountInString(c.from) }
-
-// changes returns what a move does to the path columns.
-func changes(t *table.Table, m plan.Move) []change {
-	all := []change{{t.Path, t.PathRoom, t.PathForm, m.Node.Path, m.Path}}
-	if t.IDs != nil {
-		all = append(all, change{t.IDs, t.IDsRoom, t.IDsForm, m.Node.IDs, m.IDs})
-	}
-	return all
-}
-
-// checkRoom looks below the rows that move for a row that would not fit. Where the rows have no
-// mark of deletion, it reads only the index over the paths.
-func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, moves []plan.Move) error {
-	length, path := e.Dialect.Length, table.Column(t.Path)
-	separators, misfits := t.CountSeparators(), e.misfitsBelow(t, moves)
-	if misfits == nil {
+// checkRoom looks below some of the rows that move for a row that would not fit. A row goes with the
+// lowest one of all moves that it lies below, and one that moves itself has been checked.
+func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, some []plan.Move, all map[plan.Spot]plan.Move) error {
+	below := func(m plan.Move) clause.Expression { return t.Below(m.Tree, m.Node.Path) }
+	near := table.Selection{Where: misfits(some, below, func(m plan.Move) []clause.Expression { return e.tight(t, m) })}
+	if near.Where == nil {
 		return nil
 	}
-	var sizes []clause.Expression
-	for _, c := range changes(t, moves[0]) {
-		sizes = append(sizes, clause.Expr{SQL: length + "(?)", Vars: []any{table.Column(c.column)}})
-	}
-	var found string
-	var count int
-	var lengths []int
-	err := t.OnPathIndex(db, func(from table.Hinted) (err error) {
-		d := t.Direct(db).Add("SELECT ?, ?", path, separators)
-		for _, size := range sizes {
-			d.Add(", ?", size)
-		}
-		d.Add(" FROM ? WHERE ? LIMIT 1", from, t.Matching(misfits, false))
-		e.addNewest(d)
-		found, count, lengths, err = firstMisfit(d, len(sizes))
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("gormplugin: measuring the paths below %q: %w", moves[0].Node.Path, err)
-	}
-	if found == "" {
-		return nil
-	}
-	return misfit(t, moves, t.PathForm.Read(found), count-t.PathForm.Separators(), lengths)
-}
-
-// recheckRoom does what checkRoom does for some of more moves than one statement has: a row that
-// itself moves by another one, or lies below that, is not theirs to judge.
-func (e *Engine) recheckRoom(db *gorm.DB, t *table.Table, some, all []plan.Move) error {
-	type place struct {
-		tree any
-		path string
-	}
-	moves, mine := make(map[place]plan.Move, len(all)), make(map[any]bool, len(some))
-	for _, m := range all {
-		moves[place{m.Tree, m.Node.Path}] = m
-	}
-	for _, m := range some {
-		mine[m.ID] = true
-	}
-	found := table.Selection{Where: e.misfitsBelow(t, some)}
 	if e.Asserts {
-		found.Lock = e.Dialect.Newest
+		near.Lock = e.Dialect.Newest
+	}
+	if len(all) == 1 {
+		near.Limit = clause.Expr{SQL: "LIMIT 1"}
 	}
 	var rows []*table.Node
 	err := t.OnPathIndex(db, func(from table.Hinted) (err error) {
-		found.From = from
-		rows, err = t.Read(db, found)
+		near.From = from
+		rows, err = t.Read(db, near)
 		return err
 	})
 	for _, n := range rows {
-		m, moved := moves[place{n.Tree, n.Path}]
-		for path := n.Path; !moved && path != ""; {
-			path = path[:max(strings.LastIndexByte(path, '/'), 0)]
-			m, moved = moves[place{n.Tree, path}]
+		at := plan.Spot{Tree: n.Tree, Path: n.Path}
+		if _, moves := all[at]; moves {
+			continue
 		}
-		if moved && mine[m.ID] && m.ID != n.ID {
-			lengths := []int{utf8.RuneCountInString(t.PathForm.Column(n.Path)), utf8.RuneCountInString(t.IDsForm.Column(n.IDs))}
-			return misfit(t, []plan.Move{m}, n.Path, strings.Count(n.Path, "/"), lengths)
+		for above := range at.Above() {
+			if m, moves := all[above]; moves {
+				err = cmp.Or(err, t.CheckBelow(m, n))
+				break
+			}
 		}
 	}
 	return err
 }
 
-// misfitsBelow is the condition that a row below moving ones would not fit, nil if all would.
-func (e *Engine) misfitsBelow(t *table.Table, moves []plan.Move) clause.Expression {
-	separators := t.CountSeparators()
-	below := func(m plan.Move) clause.Expression { return t.Below(m.Tree, m.Node.Path) }
-	return ofLowest(t, moves, below, func(m plan.Move) []clause.Expression { return e.misfits(t, m, separators) })
-}
-
-// ofLowest is the condition that one of those holds which tight returns for the lowest move, the
-// first of several, that a row of t is in the subtree of; nil if there are none. rows is the
-// condition that finds those that go with a move.
-func ofLowest(t *table.Table, moves []plan.Move, rows func(plan.Move) clause.Expression, tight func(plan.Move) []clause.Expression) clause.Expression {
-	var found []clause.Expression
-	first := clause.Expr{SQL: "CASE" + strings.Repeat(" WHEN ? THEN ?", len(moves)) + " ELSE 1 = 0 END"}
+// misfits is the condition that a row is one that below finds for a move, and that tight returns a
+// condition for the move that holds; nil if there are none. Where a move is below another one, the
+// rows below the lower one may be among those of the upper one.
+func misfits(moves []plan.Move, below func(plan.Move) clause.Expression, tight func(plan.Move) []clause.Expression) clause.Expression {
+	var ranges, found []clause.Expression
 	for _, m := range moves {
-		conditions := tight(m)
-		switch {
-		case len(conditions) == 0:
-			conditions = append(conditions, clause.Expr{SQL: "1 = 0"})
-		case len(moves) == 1:
-			return clause.And(rows(m), table.AnyOf(conditions))
-		default:
-			found = append(found, rows(m))
+		if conditions := tight(m); len(conditions) > 0 {
+			ranges = append(ranges, below(m))
+			found = append(found, clause.And(below(m), table.AnyOf(conditions)))
 		}
-		first.Vars = append(first.Vars, t.Within(m.Tree, m.ID, m.Node.Path), table.AnyOf(conditions))
 	}
-	if len(found) == 0 {
+	switch len(found) {
+	case 0:
 		return nil
+	case 1:
+		return found[0]
+	default:
+		return clause.And(table.AnyOf(ranges), table.AnyOf(found))
 	}
-	return clause.And(table.AnyOf(found), first)
 }
 
-// misfits are the conditions under which a row below a moving one would not fit.
-func (e *Engine) misfits(t *table.Table, m plan.Move, separators clause.Expression) (conditions []clause.Expression) {
-	length := e.Dialect.Length
-	for _, c := range changes(t, m) {
-		if c.longer() > 0 && c.room.Size > 0 {
-			room := c.room.Size - c.longer()
+// tight are the conditions under which a row below a moving one would not fit.
+func (e *Engine) tight(t *table.Table, m plan.Move) (conditions []clause.Expression) {
+	for i, of := range []struct {
+		column *schema.Field
+		room   plan.Room
+	}{{t.Path, t.PathRoom}, {t.IDs, t.IDsRoom}} {
+		if longer := m.Longer()[i]; longer > 0 && of.room.Size > 0 {
+			column, room := table.Column(of.column), of.room.Size-longer
 			conditions = append(conditions, clause.Expr{
-				SQL:  "(" + e.Dialect.Bytes + "(?) > ? AND " + length + "(?) > ?)",
-				Vars: []any{table.Column(c.column), room, table.Column(c.column), room},
+				SQL:  "(" + e.Dialect.Bytes + "(?) > ? AND " + e.Dialect.Length + "(?) > ?)",
+				Vars: []any{column, room, column, room},
 			})
 		}
 	}
 	if deeper := m.Deeper(); deeper > 0 {
-		conditions = append(conditions, clause.Expr{SQL: "? > ?", Vars: []any{separators, t.MaxDepth - deeper + t.PathForm.Separators()}})
+		conditions = append(conditions, clause.Expr{SQL: "? > ?", Vars: []any{t.CountSeparators(), t.MaxDepth - deeper + t.PathForm.Separators()}})
 	}
 	return conditions
-}
-
-// misfit says why a row with a path, so many levels deep and with paths of these lengths, would not
-// fit after the move.
-func misfit(t *table.Table, moves []plan.Move, path string, levels int, lengths []int) error {
-	m := moves[max(slices.IndexFunc(moves, func(m plan.Move) bool { return strings.HasPrefix(path+"/", m.Node.Path+"/") }), 0)]
-	for i, c := range changes(t, m) {
-		if err := c.room.Fits(lengths[i]+max(c.longer(), 0), c.form.Print(c.to)); err != nil {
-			return err
-		}
-	}
-	return &fault.TooDeepError{Table: t.TableName, Path: m.Path, Depth: levels + m.Deeper(), Limit: t.MaxDepth}
-}
-
-// firstMisfit returns the path column of a row that would not fit, the separators there, and how
-// long the row's paths are; zeros if there is none.
-func firstMisfit(d *table.Direct, paths int) (path string, separators int, lengths []int, err error) {
-	lengths = make([]int, paths)
-	into := []any{&path, &separators}
-	for i := range lengths {
-		into = append(into, &lengths[i])
-	}
-	err = d.Query(func(rows *sql.Rows) error { return rows.Scan(into...) })
-	return path, separators, lengths, err
 }

@@ -304,7 +304,7 @@ func (k *updating) checkMoves(db *gorm.DB, t *table.Table, x *relocation) (tops 
 		return nil, false, err
 	}
 	for _, leaf := range t.Leaves {
-		if err := k.checkLeaves(db, leaf, leaf.LeafPaths, x.Moves); err != nil {
+		if err := k.checkLeaves(db, leaf, x.Moves); err != nil {
 			return nil, false, err
 		}
 	}
