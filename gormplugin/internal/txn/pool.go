@@ -87,21 +87,11 @@ func (g *Guard) WrapPool(db *gorm.DB) error {
 	if c, ok := Unwrapped(db.ConnPool).(*pool); ok && c.guard == g {
 		return nil // it was opened on gormplugin.Plugin.Pool
 	}
-	if prepared, ok := db.ConnPool.(*gorm.PreparedStmtDB); ok {
-		inner, ok := prepared.ConnPool.(*sql.DB)
-		if !ok {
-			return fmt.Errorf("%w: the prepared statements' pool is a %T, not a *sql.DB", fault.ErrUnmanagedTransaction, prepared.ConnPool)
-		}
-		prepared.ConnPool = &pool{DB: inner, guard: g}
-		return nil
-	}
-	inner, ok := db.ConnPool.(*sql.DB)
+	managed, ok := g.manage(db.ConnPool)
 	if !ok {
-		return fmt.Errorf("%w: the DB's pool is a %T, not a *sql.DB: use this plugin before any other", fault.ErrUnmanagedTransaction, db.ConnPool)
+		return fmt.Errorf("%w: the DB's pool is a %T, not a *sql.DB: use this plugin before any other", fault.ErrUnmanagedTransaction, Unwrapped(db.ConnPool))
 	}
-	wrapped := &pool{DB: inner, guard: g}
-	db.ConnPool = wrapped
-	db.Statement.ConnPool = wrapped
+	db.ConnPool, db.Statement.ConnPool = managed, managed
 	return nil
 }
 
@@ -120,7 +110,7 @@ func (g *Guard) ChooseManaged(db *gorm.DB, resolve func(*gorm.DB)) (elsewhere bo
 }
 
 // manage puts the plugin's pool around bare connections, inside the cache of prepared statements
-// where there is one. It does not change the cache itself, which belongs to another plugin.
+// where there is one. It does not change the cache itself, which may belong to another plugin.
 func (g *Guard) manage(connections gorm.ConnPool) (managed gorm.ConnPool, changed bool) {
 	switch c := connections.(type) {
 	case *sql.DB:
