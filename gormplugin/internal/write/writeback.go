@@ -15,45 +15,37 @@ import (
 // complete adds what follows from the new places, versions and fences to what the statement assigns
 // to a number of rows, some of which move.
 func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence uint64) {
-	var ids, versions, fences []any
-	for _, m := range moves {
-		ids = append(ids, m.ID)
-		versions = append(versions, m.Version+1)
-		fences = append(fences, fence)
+	each := func(f *schema.Field, value func(plan.Move) any) {
+		var ids, values []any
+		for _, m := range moves {
+			ids, values = append(ids, m.ID), append(values, value(m))
+		}
+		a.replace(t, f, ids, values, len(moves) < rows)
 	}
-	others := len(moves) < rows
 	if t.Tree != nil {
 		a.drop(t.Tree)
 	}
 	if a.ByPath {
-		var parents []any
-		for _, m := range moves {
-			parents = append(parents, cmp.Or(a.ParentOf(m.Node), t.NoParentValue()))
-		}
-		a.replace(t, t.Parent, ids, parents, others)
+		each(t.Parent, func(m plan.Move) any { return cmp.Or(a.ParentOf(m.Node), t.NoParentValue()) })
 	}
 	for _, f := range t.Following {
-		var values []any
-		for _, m := range moves {
-			values = append(values, f.Of(m.After()))
-		}
-		a.replace(t, f.Field, ids, values, others)
+		each(f.Field, func(m plan.Move) any { return f.Of(m.After()) })
 	}
-	if t.Version != nil && len(ids) > 0 {
-		a.replace(t, t.Version, ids, versions, others)
+	if t.Version != nil && len(moves) > 0 {
+		each(t.Version, func(m plan.Move) any { return m.Version + 1 })
 	}
-	if t.Fence != nil {
-		if fence == 0 {
-			ids = nil // a fence does not fall: the column keeps the last one
-		}
-		a.replace(t, t.Fence, ids, fences, others)
+	switch {
+	case t.Fence == nil:
+	case fence == 0: // a fence does not fall: the column keeps the last one
+		a.drop(t.Fence)
+	default:
+		each(t.Fence, func(plan.Move) any { return fence })
 	}
 }
 
-// writeBack writes into the caller's structs the paths and versions of rows that have moved, as
-// GORM does with all other columns, and if stayed is set those of rows that stay where they are:
-// what the structs state may be outdated.
-func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool) error {
+// after returns the rows that the update moves as it leaves them and, if stayed is set, those that
+// stay where they are.
+func (x *relocation) after(stayed bool) map[any]*table.Node {
 	now := make(map[any]*table.Node, len(x.Moves))
 	if stayed {
 		maps.Copy(now, x.Live)
@@ -61,6 +53,14 @@ func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool)
 	for _, m := range x.Moves {
 		now[m.ID] = m.After()
 	}
+	return now
+}
+
+// writeBack writes into the caller's structs the paths and versions of rows that have moved, as
+// GORM does with all other columns, and if stayed is set those of rows that stay where they are:
+// what the structs state may be outdated.
+func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool) error {
+	now := x.after(stayed)
 	return t.EachRow(stmt.ReflectValue, func(row reflect.Value) error {
 		id, err := t.KeyOfRow(stmt.Context, row)
 		n := now[id]
@@ -84,22 +84,16 @@ func reportPlace(ctx context.Context, t *table.Table, op *Operation, x *relocati
 	if op == nil || !op.Into.IsValid() {
 		return nil
 	}
-	moved := make(map[any]plan.Move, len(x.Moves))
-	for _, m := range x.Moves {
-		moved[m.ID] = m
-	}
+	now := x.after(true)
 	return t.EachRow(op.Into, func(row reflect.Value) (err error) {
 		id := op.ID
 		if op.Arranged != nil {
 			id, err = t.KeyOfRow(ctx, row)
 		}
-		if err != nil || x.Live[id] == nil {
+		if err != nil || now[id] == nil {
 			return err
 		}
-		n := *x.Live[id]
-		if m, ok := moved[id]; ok {
-			n = *m.After()
-		}
+		n := *now[id]
 		n.Parent, n.Name = x.assignment.ParentOf(&n), x.assignment.NameOf(&n)
 		for _, part := range []struct {
 			field *schema.Field
