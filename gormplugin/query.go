@@ -22,34 +22,30 @@ import (
 // and never has rows of another subtree. To rule that out, run both in a transaction that sees one
 // snapshot, or under a lock on the row ([pathlock.S] or [Assert]).
 func Subtree(db *gorm.DB, model, id any) *gorm.DB {
-	_, t, err := subject(db, model)
-	if err != nil {
-		return failed(db, model, err)
-	}
-	n, err := topOf(db, t, id)
-	if err != nil {
-		return failed(db, model, err)
-	}
-	return t.Query(db).Where(t.Within(n.Tree, n.ID, n.Path)).Where(&unmoved{t, n})
+	return query(db, model, func(t *table.Table) (*gorm.DB, error) {
+		n, err := topOf(db, t, id)
+		if err != nil {
+			return nil, err
+		}
+		return t.Query(db).Where(t.Within(n.Tree, n.ID, n.Path)).Where(&unmoved{t, n}), nil
+	})
 }
 
 // Leaves returns a query, which you can refine, for the rows of a leaf model that hang anywhere in
 // the subtree of the row with the id. The row is one of the model above the leaves. Otherwise it
 // works like [Subtree]. Leaves whose parent is softly deleted are found on db.Unscoped() only.
 func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
-	_, t, err := subject(db, leaf)
-	if err != nil {
-		return failed(db, leaf, err)
-	}
-	if !t.IsLeaf() {
-		return failed(db, leaf, t.Unsupported("the model is not registered as a leaf"))
-	}
-	n, err := topOf(db, t.Above, id)
-	if err != nil {
-		return failed(db, leaf, err)
-	}
-	parents := t.Above.Part(db, db.Statement.Unscoped).Select("?", table.Column(t.Above.Key)).Where(t.Above.Within(n.Tree, n.ID, n.Path))
-	return t.Query(db).Where(clause.Expr{SQL: "? IN (?)", Vars: []any{table.Column(t.Parent), parents}}).Where(&unmoved{t.Above, n})
+	return query(db, leaf, func(t *table.Table) (*gorm.DB, error) {
+		if !t.IsLeaf() {
+			return nil, t.Unsupported("the model is not registered as a leaf")
+		}
+		n, err := topOf(db, t.Above, id)
+		if err != nil {
+			return nil, err
+		}
+		parents := t.Above.Part(db, db.Statement.Unscoped).Select("?", table.Column(t.Above.Key)).Where(t.Above.Within(n.Tree, n.ID, n.Path))
+		return t.Query(db).Where(clause.Expr{SQL: "? IN (?)", Vars: []any{table.Column(t.Parent), parents}}).Where(&unmoved{t.Above, n}), nil
+	})
 }
 
 // topOf returns the row at the top of a subtree, which has a path: what lies below none would be
@@ -70,27 +66,21 @@ func topOf(db *gorm.DB, t *table.Table, id any) (*table.Node, error) {
 // with the id. Where model is a leaf, the id is one of the model above. A row that is not there has
 // no children.
 func Children(db *gorm.DB, model, id any) *gorm.DB {
-	_, t, err := subject(db, model)
-	if err != nil {
-		return failed(db, model, err)
-	}
-	key, err := t.Above.KeyOf(db, id)
-	if err != nil {
-		return failed(db, model, err)
-	}
-	return t.Query(db).Where(clause.Eq{Column: table.Column(t.Parent), Value: key})
+	return query(db, model, func(t *table.Table) (*gorm.DB, error) {
+		key, err := t.Above.KeyOf(db, id)
+		return t.Query(db).Where(clause.Eq{Column: table.Column(t.Parent), Value: key}), err
+	})
 }
 
 // Ancestors returns a query, which you can refine, for the rows above the row with the id. Ordered
 // by path, the top comes first. The rows above a leaf are of the model above. The query follows the
 // parents, not the paths. A row that is not there has no ancestors.
 func Ancestors(db *gorm.DB, model, id any) *gorm.DB {
-	_, t, key, err := subjectRow(db, model, id)
-	if err != nil {
-		return failed(db, model, err)
-	}
-	parent := t.Part(db, db.Statement.Unscoped).Select("?", table.Column(t.Parent)).Where(clause.Eq{Column: table.Column(t.Key), Value: key})
-	return t.Above.Query(db).Where(t.Above.Lineage(clause.Expr{SQL: "(?)", Vars: []any{parent}}))
+	return query(db, model, func(t *table.Table) (*gorm.DB, error) {
+		key, err := t.KeyOf(db, id)
+		parent := t.Part(db, db.Statement.Unscoped).Select("?", table.Column(t.Parent)).Where(clause.Eq{Column: table.Column(t.Key), Value: key})
+		return t.Above.Query(db).Where(t.Above.Lineage(clause.Expr{SQL: "(?)", Vars: []any{parent}})), err
+	})
 }
 
 // At returns a query, which you can refine, for the row that has a path in a tree. The tree is
@@ -100,23 +90,21 @@ func Ancestors(db *gorm.DB, model, id any) *gorm.DB {
 //
 // The path of a leaf is its parent's and its own name.
 func At(db *gorm.DB, model, tree any, path pathlock.Path) *gorm.DB {
-	_, t, err := subject(db, model)
-	if err != nil {
-		return failed(db, model, err)
-	}
-	if sole := t.Above.SingleTree(); sole != "" && fmt.Sprint(tree) != sole {
-		return failed(db, model, t.Unsupported("all rows are in the tree %q, and none in %v", sole, tree))
-	}
-	if !t.IsLeaf() {
-		return t.Query(db).Where(t.HasPath(tree, path))
-	}
-	if path.IsRoot() {
-		return failed(db, model, fmt.Errorf("%w: %s: the root of a tree is not a leaf", pathlock.ErrInvalidPath, t.TableName))
-	}
-	parent := t.Above.Part(db, false).Select("?", table.Column(t.Above.Key)).Where(t.Above.HasPath(tree, path.Parent()))
-	return t.Query(db).
-		Where(clause.Expr{SQL: "? IN (?)", Vars: []any{table.Column(t.Parent), parent}}).
-		Where(t.Exactly(table.Column(t.Name), path.Base()))
+	return query(db, model, func(t *table.Table) (*gorm.DB, error) {
+		if sole := t.Above.SingleTree(); sole != "" && fmt.Sprint(tree) != sole {
+			return nil, t.Unsupported("all rows are in the tree %q, and none in %v", sole, tree)
+		}
+		if !t.IsLeaf() {
+			return t.Query(db).Where(t.HasPath(tree, path)), nil
+		}
+		if path.IsRoot() {
+			return nil, fmt.Errorf("%w: %s: the root of a tree is not a leaf", pathlock.ErrInvalidPath, t.TableName)
+		}
+		parent := t.Above.Part(db, false).Select("?", table.Column(t.Above.Key)).Where(t.Above.HasPath(tree, path.Parent()))
+		return t.Query(db).
+			Where(clause.Expr{SQL: "? IN (?)", Vars: []any{table.Column(t.Parent), parent}}).
+			Where(t.Exactly(table.Column(t.Name), path.Base())), nil
+	})
 }
 
 // Resolve returns where the live row with the id is. It reads in the caller's transaction, if db is
@@ -131,9 +119,17 @@ func Resolve(db *gorm.DB, model, id any) (pathlock.Location, error) {
 	return t.Locate(db, key)
 }
 
-// failed returns a DB that has the error err, and runs nothing. It has the model, since GORM's
-// Count, Pluck and Update would join the error, unmatched, to one of their own without it.
-func failed(db *gorm.DB, model any, err error) *gorm.DB {
+// query returns the query that build makes for the table of a model. Where that fails, it returns a
+// DB that has the error, and runs nothing. That has the model, since GORM's Count, Pluck and Update
+// would join the error, unmatched, to one of their own without it.
+func query(db *gorm.DB, model any, build func(t *table.Table) (*gorm.DB, error)) *gorm.DB {
+	_, t, err := subject(db, model)
+	if err == nil {
+		var built *gorm.DB
+		if built, err = build(t); err == nil {
+			return built
+		}
+	}
 	db = db.Session(&gorm.Session{}).Model(model)
 	_ = db.AddError(err)
 	return db
