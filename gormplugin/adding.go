@@ -154,29 +154,6 @@ func (m addingMigrator) HasIndex(model any, name string) bool {
 	return err == nil && slices.Contains(there.Indexes, name)
 }
 
-// CreateIndex makes an index. SQLite wants the schema of a table with the index, where GORM writes
-// it with the table.
-func (m addingMigrator) CreateIndex(model any, name string) error {
-	t := m.plugin.catalogue.Models[table.Pointee(model)]
-	if t == nil || !m.remakes() {
-		return m.Migrator.CreateIndex(model, name)
-	}
-	in, guarded, ok := strings.Cut(t.TableName, ".")
-	idx := t.Schema.LookIndex(name)
-	if !ok || idx == nil {
-		return m.Migrator.CreateIndex(model, name)
-	}
-	stmt := &gorm.Statement{DB: m.db}
-	if err := stmt.Parse(model); err != nil {
-		return err
-	}
-	create := "CREATE " + strings.TrimLeft(idx.Class+" ", " ") + "INDEX ? ON ??"
-	if idx.Where != "" {
-		create += " WHERE " + idx.Where
-	}
-	return m.db.Exec(create, clause.Column{Table: in, Name: idx.Name}, clause.Table{Name: guarded}, m.BuildIndexOptions(idx.Fields, stmt)).Error
-}
-
 // BuildIndexOptions implements [migrator.BuildIndexOptionsInterface], which GORM's migrators ask
 // for.
 func (m addingMigrator) BuildIndexOptions(fields []schema.IndexOption, stmt *gorm.Statement) []any {
