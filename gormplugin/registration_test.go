@@ -134,7 +134,7 @@ func TestUse(t *testing.T) {
 		options []gormplugin.Option
 		want    string // a part of the error, "" for none
 	}{
-		{"one column with two roles", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Tree: "above"})}, "Above cannot be both the tree and the parent"},
+		{"one column with two roles", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Tree: "above"})}, `the tree column and the parent column are both "above"`},
 		{"columns named by field or column", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{}, gormplugin.Columns{Tree: "plan_id", Parent: "Above", Name: "Title", Path: "route"})}, ""},
 		{"an unknown database", "oracle", []gormplugin.Option{gormplugin.Model(&tagged{})}, `"oracle"`},
 		{"no tags", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{})}, `pathlock:"tree"`},
@@ -147,7 +147,7 @@ func TestUse(t *testing.T) {
 		{"a named column that is not there", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Path: "nowhere"})}, `"nowhere"`},
 		{"a form whose subtrees are no range", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{PathForm: "/*/*|"})}, "range of the index"},
 		{"a form of no column", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{IDPathForm: "*,*,"})}, "of no column"},
-		{"a depth of no column", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{DepthTop: "0"})}, "of no column"},
+		{"a depth of no column", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{DepthTop: "0"})}, "a table that has a depth"},
 		{"a depth that is a text", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Depth: "note", Deleted: "status"})}, "a whole number"},
 		{"a depth below zero", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Depth: "status", DepthTop: "-1", Deleted: "note"})}, "from 0 to 255"},
 		{"a leaf with a depth below rows without", "mysql", leafPath(gormplugin.Columns{Path: "Path", Depth: "Another"}), "a depth in tagged"},

@@ -105,18 +105,10 @@ func (t *Table) check(leaf bool) error {
 	if t.Table == "" {
 		return errors.New("no table name is given")
 	}
-	if err := t.checkRoles(leaf); err != nil {
-		return err
+	if t.Key == "" {
+		return errors.New("no key column is given")
 	}
-	for _, path := range []struct{ column, form string }{{t.Path, t.PathForm}, {t.IDPath, t.IDPathForm}} {
-		if _, err := ParseForm(path.form); err != nil {
-			return err
-		}
-		if path.column == "" && path.form != "" {
-			return fmt.Errorf("the form %q is that of no column", path.form)
-		}
-	}
-	if err := t.CheckDepth(leaf); err != nil {
+	if err := t.CheckColumns(leaf); err != nil {
 		return err
 	}
 	if t.DeletedWhen != "" && t.Deleted == "" {
@@ -126,6 +118,9 @@ func (t *Table) check(leaf bool) error {
 		below := &t.Leaves[i]
 		if err := below.check(true); err != nil {
 			return fmt.Errorf("the leaves %q: %w", below.Table, err)
+		}
+		if below.Path == "" && below.IDPath == "" {
+			return fmt.Errorf("the leaves %q have no path", below.Table)
 		}
 		if below.Depth != "" && t.Depth == "" {
 			return fmt.Errorf("the leaves %q have a depth, and %q has none", below.Table, t.Table)
@@ -137,8 +132,20 @@ func (t *Table) check(leaf bool) error {
 	return nil
 }
 
-// CheckDepth refuses a depth of rows at the top that none can have, or not in this table.
-func (t *Table) CheckDepth(leaf bool) error {
+// CheckColumns checks that the table has the columns that it needs, each for one purpose, in forms
+// that can be. The key and the marks of deletion are none of them.
+func (t *Table) CheckColumns(leaf bool) error {
+	if err := t.checkRoles(leaf); err != nil {
+		return err
+	}
+	for _, path := range []struct{ column, form string }{{t.Path, t.PathForm}, {t.IDPath, t.IDPathForm}} {
+		if _, err := ParseForm(path.form); err != nil {
+			return err
+		}
+		if path.column == "" && path.form != "" {
+			return fmt.Errorf("the form %q is that of no column", path.form)
+		}
+	}
 	if _, err := strconv.ParseUint(cmp.Or(t.DepthTop, "1"), 10, 8); err != nil || t.DepthTop != "" && (t.Depth == "" || leaf) {
 		return fmt.Errorf("%q cannot be the depth of a row at the top: it takes a number from 0 to 255, and a table that has a depth and is none of leaves", t.DepthTop)
 	}
@@ -151,14 +158,12 @@ func (t *Table) DepthOf(names int) int {
 	return names - 1 + top
 }
 
-// checkRoles checks that the table has the columns that it needs, each for one purpose.
+// checkRoles checks which columns there are.
 func (t *Table) checkRoles(leaf bool) error {
 	switch {
-	case t.Key == "":
-		return errors.New("no key column is given")
 	case t.Tree == "" && t.SingleTree == "" && !leaf:
 		return errors.New("neither a tree column nor a single tree is given")
-	case t.Tree != "" && leaf:
+	case t.Tree+t.SingleTree != "" && leaf:
 		return errors.New("a leaf is in the tree of its parent, and has no column for it")
 	case t.Tree != "" && t.SingleTree != "":
 		return errors.New("both a tree column and a single tree are given")
@@ -168,7 +173,7 @@ func (t *Table) checkRoles(leaf bool) error {
 		return errors.New("a leaf is never at the top")
 	case t.Name == "" && t.Path != "":
 		return errors.New("no name column is given")
-	case t.Path == "" && t.IDPath == "":
+	case t.Path == "" && t.IDPath == "" && !leaf:
 		return errors.New("neither a path nor an id path column is given")
 	}
 	for i, role := range Roles {

@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -93,35 +94,17 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 	if err := t.findColumns(s); err != nil {
 		return nil, err
 	}
-	if t.PathForm, err = formOf(parsed, t.Path, s.Table.PathForm); err != nil {
-		return nil, err
-	}
-	if t.IDsForm, err = formOf(parsed, t.IDs, s.Table.IDPathForm); err != nil {
-		return nil, err
-	}
 	if s.Table.SingleTree != "" {
-		if s.Parent != nil || t.Tree != nil {
-			return nil, fmt.Errorf("gormplugin: %s: SingleTree(%q) is for a model that is no leaf and has no tree column", parsed.Name, s.Table.SingleTree)
-		}
 		t.Sole = s.Table.SingleTree
 	}
 	if s.Parent == nil && t.Path == nil {
-		if t.IDs == nil {
-			return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`, or %q for a path of ids", parsed.Name, tagName, "path", "idpath")
-		}
 		t.Path, t.IDs, t.ByIDs, t.PathForm = t.IDs, nil, true, t.IDsForm
-	}
-	if t.Name == nil && !t.ByIDs {
-		return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`, which only a path of ids can do without", parsed.Name, tagName, "name")
 	}
 	t.BothPaths, t.Nameless = t.IDs != nil, t.Name == nil
 	if zero, _ := Plain(reflect.Zero(t.Key.IndirectFieldType).Interface()); t.HasIDs() {
 		if _, bytes := zero.(Bytes); bytes {
 			return nil, fmt.Errorf("gormplugin: %s: a path of ids needs keys that are numbers or texts: %s is written as bytes", parsed.Name, t.Key.Name)
 		}
-	}
-	if s.Parent != nil && t.Tree != nil {
-		return nil, fmt.Errorf("gormplugin: %s: a leaf has no tree column: it is in the tree of its parent", parsed.Name)
 	}
 	if err := t.findMarks(db, s.Table.Deleted, s.Table.DeletedWhen); err != nil {
 		return nil, err
@@ -141,45 +124,44 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 	t.setFollowing()
 	t.setConditions(db)
 	t.List = t.selectList()
-	return t, cmp.Or(t.checkDepth(s.Parent != nil), t.checkColumns())
+	return t, t.checkColumns()
 }
 
 // findColumns finds the columns that say where a row is, and describes them.
 func (t *Table) findColumns(s Spec) error {
-	required := map[string]bool{"tree": s.Parent == nil && s.Table.SingleTree == "", "parent": true, "name": s.Parent != nil}
-	tags, fields := make(map[*schema.Field]string), make(map[string]*schema.Field)
+	fields := make(map[string]*schema.Field)
 	for _, role := range treetable.Roles {
 		if role.Tag == "" || role.Tag == "deleted" { // see findMarks
 			continue
 		}
 		field, err := findColumn(t.Schema, role.Tag, *role.Column(&s.Table))
+		var tagged string
+		if field != nil {
+			fields[role.Tag], *role.Column(&t.described) = field, field.DBName
+			if role.Value != nil {
+				_, tagged, err = roleOf(field)
+			}
+		}
 		if err != nil {
 			return err
 		}
-		switch {
-		case field == nil && role.Tag == "tree" && required[role.Tag]:
-			return fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`: where all rows are in one tree, give that an id by SingleTree", t.Schema.Name, tagName, role.Tag)
-		case field == nil && required[role.Tag]:
-			return fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`", t.Schema.Name, tagName, role.Tag)
-		case field == nil && role.Value != nil && *role.Value(&s.Table) != "":
-			return fmt.Errorf("gormplugin: %s: %q says something of no column: there is no %s", t.Schema.Name, role.Option+*role.Value(&s.Table), role.What)
-		case field == nil:
-			continue
-		case tags[field] != "":
-			return fmt.Errorf("gormplugin: %s: %s cannot be both the %s and the %s", t.Schema.Name, field.Name, tags[field], role.Tag)
-		}
-		tags[field], fields[role.Tag] = role.Tag, field
-		*role.Column(&t.described) = field.DBName
 		if role.Value != nil {
-			_, tagged, err := roleOf(field)
-			if err != nil {
-				return err
-			}
 			*role.Value(&t.described) = cmp.Or(*role.Value(&s.Table), tagged)
 		}
 	}
+	t.described.SingleTree = s.Table.SingleTree
+	err := t.described.CheckColumns(s.Parent != nil)
+	if err == nil && s.Parent != nil && t.described.Name == "" {
+		err = errors.New("no name column is given")
+	}
+	if err != nil {
+		return fmt.Errorf("gormplugin: %s: %w: columns are named by tags, such as `%s:%q`, or by Columns, and the only tree of a table by SingleTree", t.Schema.Name, err, tagName, "tree")
+	}
 	t.Tree, t.Parent, t.Name, t.Path, t.IDs = fields["tree"], fields["parent"], fields["name"], fields["path"], fields["idpath"]
 	t.Version, t.Fence = fields["version"], fields["fence"]
+	t.described.Table, t.described.Key = t.TableName, t.Key.DBName
+	t.PathForm, _ = treetable.ParseForm(t.described.PathForm) // which were checked
+	t.IDsForm, _ = treetable.ParseForm(t.described.IDPathForm)
 	return nil
 }
 
@@ -221,6 +203,12 @@ func (t *Table) checkColumns() error {
 		if _, text := value.(string); err != nil || value != nil && !text {
 			return fmt.Errorf("gormplugin: %s: %s has to be a text, not a %v", t.Schema.Name, f.Name, f.FieldType)
 		}
+		if f != t.Name && strings.EqualFold(f.TagSettings["TYPE"], "ltree") {
+			return fmt.Errorf("gormplugin: %s: %s cannot be an ltree, which has neither the order of its bytes nor substrings: make it a text with the form *.*", t.Schema.Name, f.Name)
+		}
+	}
+	if f := t.depth(); f != nil && f.GORMDataType != schema.Int && f.GORMDataType != schema.Uint {
+		return fmt.Errorf("gormplugin: %s: the depth %s has to be a whole number, not a %v", t.Schema.Name, f.Name, f.FieldType)
 	}
 	if t.Path != nil && t.Path.HasDefaultValue && strings.Trim(t.Path.DefaultValue, `'"`) != "" {
 		return fmt.Errorf("gormplugin: %s: %s cannot have the default %s: the path of a root row is empty", t.Schema.Name, t.Path.Name, t.Path.DefaultValue)
@@ -236,10 +224,14 @@ func findColumn(parsed *schema.Schema, tag, named string) (*schema.Field, error)
 		}
 		return nil, fmt.Errorf("gormplugin: %s has no column %q, which was named as its %s", parsed.Name, named, tag)
 	}
-	var found *schema.Field
+	return tagged(parsed, tag, func(f *schema.Field) bool { return f.DBName != "" })
+}
+
+// tagged returns the one of some fields that has a tag; nil if none has it.
+func tagged(parsed *schema.Schema, tag string, of func(*schema.Field) bool) (found *schema.Field, err error) {
 	for _, f := range parsed.Fields {
 		role, _, err := roleOf(f)
-		if role != tag || f.DBName == "" {
+		if role != tag || !of(f) {
 			continue
 		}
 		if err != nil {
@@ -269,22 +261,35 @@ func parseModel(db *gorm.DB, model any) (*schema.Schema, error) {
 // findPathField returns the field of a leaf's model, no column, that is to get the leaf's path: the
 // one that is named, or else tagged; nil if there is none.
 func findPathField(parsed *schema.Schema, named string) (*schema.Field, error) {
-	var found *schema.Field
-	for _, f := range parsed.Fields {
-		role, form, err := roleOf(f)
-		if f.DBName != "" || f.Name != named && (named != "" || role != "path") {
-			continue
-		}
-		if err != nil || form != "" {
-			return nil, cmp.Or(err, fmt.Errorf("gormplugin: %s: %s has no form: it is told its path as /a/b", parsed.Name, f.Name))
-		}
-		if found != nil {
-			return nil, fmt.Errorf("gormplugin: %s: two fields, %s and %s, have the tag `%s:%q`", parsed.Name, found.Name, f.Name, tagName, "path")
-		}
-		if f.IndirectFieldType.Kind() != reflect.String {
-			return nil, fmt.Errorf("gormplugin: %s: %s cannot be told a path: it has to be a string, not a %v", parsed.Name, f.Name, f.FieldType)
-		}
-		found = f
+	found, err := parsed.LookUpField(named), error(nil)
+	if named == "" {
+		found, err = tagged(parsed, "path", func(f *schema.Field) bool { return f.DBName == "" })
+	}
+	if found == nil || err != nil {
+		return nil, err
+	}
+	if _, form, err := roleOf(found); err != nil || form != "" {
+		return nil, cmp.Or(err, fmt.Errorf("gormplugin: %s: %s has no form: it is told its path as /a/b", parsed.Name, found.Name))
+	}
+	if found.IndirectFieldType.Kind() != reflect.String {
+		return nil, fmt.Errorf("gormplugin: %s: %s cannot be told a path: it has to be a string, not a %v", parsed.Name, found.Name, found.FieldType)
 	}
 	return found, nil
+}
+
+// roleOf parses a field's tag: the role of the column, and the value of the option that follows.
+// The option extends to the end of the tag, because a form may contain commas.
+func roleOf(f *schema.Field) (role, value string, err error) {
+	tag := f.Tag.Get(tagName)
+	role, option, more := strings.Cut(tag, ",")
+	before := ""
+	if i := slices.IndexFunc(treetable.Roles, func(r treetable.Role) bool { return r.Tag == role }); i >= 0 {
+		before = treetable.Roles[i].Option
+	}
+	value, ok := strings.CutPrefix(option, before)
+	if more && (!ok || value == "" || before == "") {
+		return role, "", fmt.Errorf("gormplugin: %s.%s: the tag `%s:%q` is invalid: besides the role, a tag may have an option of that role, as in %q, %q, %q and %q",
+			f.Schema.Name, f.Name, tagName, tag, "path,form:/*/*", "deleted,when:archived", "depth,top:0", "parent,top:-1")
+	}
+	return role, value, nil
 }

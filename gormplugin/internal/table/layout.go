@@ -15,7 +15,6 @@ import (
 // Describe says which columns the fields are, without the leaves.
 func (t *Table) Describe() (treetable.Table, error) {
 	d := t.described
-	d.Table, d.Key, d.SingleTree = t.TableName, t.Key.DBName, t.SingleTree()
 	for _, form := range []*string{&d.PathForm, &d.IDPathForm} {
 		if *form == treetable.DefaultForm.String() {
 			*form = ""
