@@ -34,9 +34,6 @@ func duplicateMySQL(err error) Duplicate {
 	return Duplicate{Index: strings.TrimSuffix(e.Message[at+len(before):], "'")}
 }
 
-// postgresDuplicate is the message of PostgreSQL, which holds no values of the row.
-var postgresDuplicate = regexp.MustCompile(`^(?:\w+: )?duplicate key value violates unique constraint "(.+?)"(?: \(|$)`)
-
 // postgresKey is what the detail of PostgreSQL's error says of the index, whatever the language:
 // "Key (a, lower(b))=(…) already exists." The values come after it.
 var (
@@ -53,27 +50,18 @@ func duplicatePostgres(err error) Duplicate {
 		return Duplicate{}
 	}
 	v := reflect.Indirect(reflect.ValueOf(e))
-	field := func(names ...string) (value string, ok bool) {
+	field := func(names ...string) string {
 		for _, name := range names {
 			if v.Kind() == reflect.Struct && v.FieldByName(name).Kind() == reflect.String {
-				return v.FieldByName(name).String(), true
+				return v.FieldByName(name).String()
 			}
 		}
-		return "", false
+		return ""
 	}
-	index, ok := field("ConstraintName", "Constraint")
-	if !ok {
-		if found := postgresDuplicate.FindStringSubmatch(e.Error()); found != nil {
-			index = found[1]
-		}
-		return Duplicate{Index: index}
-	}
-	taken := Duplicate{Index: index}
-	detail, _ := field("Detail")
-	table, _ := field("TableName", "Table")
-	if key := postgresKey.FindStringSubmatch(detail); key != nil && index != "" {
+	taken := Duplicate{Index: field("ConstraintName", "Constraint")}
+	if key := postgresKey.FindStringSubmatch(field("Detail")); key != nil && taken.Index != "" {
 		for _, word := range postgresWord.FindAllString(key[1], -1) {
-			taken.Columns = append(taken.Columns, table+"."+strings.ReplaceAll(strings.Trim(word, `"`), `""`, `"`))
+			taken.Columns = append(taken.Columns, field("TableName", "Table")+"."+strings.ReplaceAll(strings.Trim(word, `"`), `""`, `"`))
 		}
 	}
 	return taken
