@@ -1,12 +1,12 @@
 package command
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/adopt"
@@ -51,20 +51,18 @@ Exit codes:
 }
 
 // Run implements the command.
-func (c *adoptCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
-	outer := ctx
-	defer func() { err = codeOf(outer, err, code) }()
+func (c *adoptCommand) Run(outer context.Context, out *output) (err error) {
 	if c.Table == "" && c.Tree+c.Name+c.Alias != "" {
 		return fmt.Errorf("%w: --tree-column, --name and --alias need --table", errUsage)
 	}
-	db, dialect, err := connectDB(ctx, c.DB)
+	db, dialect, err := connectDB(outer, c.DB)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("not done within %v: give --table, or a longer --timeout", c.Timeout))
+	ctx, cancel := context.WithTimeoutCause(outer, c.Timeout, fmt.Errorf("not done within %v: give --table, or a longer --timeout", c.Timeout))
 	defer cancel()
-	opts := adopt.Options{Table: c.Table, Tree: c.Tree, Name: c.Name, Alias: c.Alias, Progress: progressOn(streams.errs)}
+	opts := adopt.Options{Table: c.Table, Tree: c.Tree, Name: c.Name, Alias: c.Alias, Progress: progressOn(out.errs)}
 	report, err := adopt.Run(ctx, db, dialect, opts)
 	if ctx.Err() != nil && outer.Err() == nil {
 		return errors.Join(context.Cause(ctx), err)
@@ -72,13 +70,12 @@ func (c *adoptCommand) Run(ctx context.Context, streams streams, code *int) (err
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(streams.out)
-	defer func() { err = flushed(err, out) }()
 	if c.JSON {
-		return line(out, report)
+		out.object(report)
+	} else {
+		out.text(strings.TrimSuffix(report.Text(), "\n"))
 	}
-	_, err = out.WriteString(printable(report.Text()))
-	return err
+	return nil
 }
 
 // progressOn returns what shows progress on a terminal, nil for anything else.

@@ -9,6 +9,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -45,6 +46,8 @@ const (
 	exitWarned = 2
 	// exitInterrupted is how a shell reports SIGINT.
 	exitInterrupted = 130
+	// exitUnset is where a command leaves its exit code to its error.
+	exitUnset = -1
 )
 
 // commands is the command line in the form that kong reads: each field is a subcommand or a flag.
@@ -61,9 +64,6 @@ type commands struct {
 
 	Version kong.VersionFlag `help:"Show the version."`
 }
-
-// streams are the outputs of a command.
-type streams struct{ out, errs io.Writer }
 
 // newParser returns a parser that fills in commands.
 func newParser(commands *commands, stores storeOptions, opts ...kong.Option) (*kong.Kong, error) {
@@ -103,13 +103,33 @@ func Main(ctx context.Context, args []string, out, errs io.Writer, stores ...any
 	ctx, stop := signal.NotifyContext(ctx, ends...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	var code int
+	output, code := newOutput(out, errs), exitUnset
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	if err := parsed.Run(streams{out, errs}, &code); err != nil {
-		// PostgreSQL's driver gives each address a line.
-		_, _ = fmt.Fprintln(errs, "pathlock:", printable(strings.ReplaceAll(err.Error(), "\n\t", " ")))
+	err = parsed.Run(output, &code)
+	if failed := output.flush(); err == nil && !errors.Is(failed, syscall.EPIPE) { // which only watch lives to see
+		err = failed
+	}
+	if code == exitUnset {
+		code, err = codeOf(ctx, err)
+	}
+	if err != nil {
+		output.warn(strings.ReplaceAll(err.Error(), "\n\t", " ")) // PostgreSQL's driver gives each address a line
 	}
 	return code
+}
+
+// codeOf returns the exit code for the error of a command that has set none.
+func codeOf(ctx context.Context, err error) (int, error) {
+	switch {
+	case err == nil:
+		return exitClean, nil
+	case errors.Is(err, errUsage):
+		return exitUsage, err
+	case ctx.Err() != nil:
+		return exitInterrupted, fmt.Errorf("interrupted: %w", err)
+	default:
+		return exitFailure, err
+	}
 }
 
 // version describes the program's version, which names the source revision of a build from a

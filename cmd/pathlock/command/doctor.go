@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -58,25 +57,17 @@ Exit codes:
 --json writes one object per line, with the type finding, and at the end one with the type summary.`
 }
 
-// Lines of the JSON report.
-type (
-	findingLine struct {
-		Type string `json:"type"`
-		doctor.Finding
-	}
-	summaryLine struct {
-		Type     string `json:"type"`
-		Problems int    `json:"problems"`
-		Warnings int    `json:"warnings"`
-		Unknown  int    `json:"unknown"`
-		Advice   int    `json:"advice"`
-		Fine     int    `json:"fine"`
-	}
-)
+// summaryLine counts the findings by level, in JSON.
+type summaryLine struct {
+	Problems int `json:"problems"`
+	Warnings int `json:"warnings"`
+	Unknown  int `json:"unknown"`
+	Advice   int `json:"advice"`
+	Fine     int `json:"fine"`
+}
 
 // Run implements the command.
-func (c *doctorCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
-	defer func() { err = codeOf(ctx, err, code) }()
+func (c *doctorCommand) Run(ctx context.Context, out *output, code *int) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
@@ -86,12 +77,22 @@ func (c *doctorCommand) Run(ctx context.Context, streams streams, code *int) (er
 	}
 	report.Sort()
 	*code = c.code(report)
-	out := bufio.NewWriter(streams.out)
-	defer func() { err = flushed(err, out) }()
-	if c.JSON {
-		return c.writeJSON(out, report)
+	for _, f := range report.Findings {
+		switch {
+		case c.Quiet && f.Level == doctor.Fine:
+		case c.JSON:
+			out.object(typed{"finding", f})
+		default:
+			out.text(findingText(f)...)
+		}
 	}
-	return writeLines(out, c.text(report))
+	summary := summaryLine{report.Count(doctor.Problem), report.Count(doctor.Warning), report.Count(doctor.Unknown), report.Count(doctor.Advice), report.Count(doctor.Fine)}
+	if c.JSON {
+		out.object(typed{"summary", summary})
+	} else {
+		out.text(fmt.Sprintf("%s, %s, %d unknown, %d advice, %d fine", counted(summary.Problems, "problem"), counted(summary.Warnings, "warning"), summary.Unknown, summary.Advice, summary.Fine))
+	}
+	return nil
 }
 
 func (c *doctorCommand) validate() error {
@@ -138,45 +139,23 @@ func (c *doctorCommand) code(r doctor.Report) int {
 	case c.Strict && r.Count(doctor.Unknown) > 0:
 		return exitFailure
 	default:
-		return exitClean
+		return exitUnset
 	}
 }
 
-// shown reports whether a finding is written.
-func (c *doctorCommand) shown(f doctor.Finding) bool { return !c.Quiet || f.Level > doctor.Fine }
-
-func (c *doctorCommand) writeJSON(out *bufio.Writer, r doctor.Report) error {
-	for _, f := range r.Findings {
-		if !c.shown(f) {
-			continue
-		}
-		if err := line(out, findingLine{"finding", f}); err != nil {
-			return err
-		}
+// findingText shows a finding to people.
+func findingText(f doctor.Finding) []string {
+	lines := []string{fmt.Sprintf("%-8s %s: %s: %s", f.Level, f.About, f.Check, flat(f.Is))}
+	if f.Means != "" {
+		lines = append(lines, "         "+flat(f.Means))
 	}
-	return line(out, summaryLine{"summary", r.Count(doctor.Problem), r.Count(doctor.Warning), r.Count(doctor.Unknown), r.Count(doctor.Advice), r.Count(doctor.Fine)})
-}
-
-// text is the report for people.
-func (c *doctorCommand) text(r doctor.Report) []string {
-	var lines []string
-	for _, f := range r.Findings {
-		if !c.shown(f) {
-			continue
-		}
-		lines = append(lines, printable(fmt.Sprintf("%-8s %s: %s: %s", f.Level, f.About, f.Check, flat(f.Is))))
-		if f.Means != "" {
-			lines = append(lines, printable("         "+flat(f.Means)))
-		}
-		if f.Change != "" {
-			lines = append(lines, printable("         change: "+flat(f.Change)))
-		}
-		for _, statement := range f.Statements {
-			lines = append(lines, printable("         "+flat(statement)+";"))
-		}
+	if f.Change != "" {
+		lines = append(lines, "         change: "+flat(f.Change))
 	}
-	return append(lines, fmt.Sprintf("%s, %s, %d unknown, %d advice, %d fine",
-		counted(r.Count(doctor.Problem), "problem"), counted(r.Count(doctor.Warning), "warning"), r.Count(doctor.Unknown), r.Count(doctor.Advice), r.Count(doctor.Fine)))
+	for _, statement := range f.Statements {
+		lines = append(lines, "         "+flat(statement)+";")
+	}
+	return lines
 }
 
 // counted is a number of things, such as "1 problem".

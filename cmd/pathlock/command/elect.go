@@ -43,8 +43,8 @@ pathlock ls election/NAME shows who leads and who waits.`
 }
 
 // Run implements the command.
-func (c *electCommand) Run(ctx context.Context, streams streams, parsed *kong.Context, code *int) (err error) {
-	*code, err = c.run(ctx, streams, parsed.Args, c.Name, c.Command, func(ctx context.Context, locker *pathlock.Locker) (heldLock, error) {
+func (c *electCommand) Run(ctx context.Context, out *output, parsed *kong.Context, code *int) (err error) {
+	*code, err = c.run(ctx, out, parsed.Args, c.Name, c.Command, func(ctx context.Context, locker *pathlock.Locker) (heldLock, error) {
 		e := election.New(locker, c.Name)
 		e.Lease = c.Lease
 		leadership, err := e.Campaign(ctx, cmp.Or(c.Value, noteOf(c.Command)))

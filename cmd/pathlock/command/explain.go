@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"time"
@@ -47,7 +46,6 @@ Exit codes:
 
 // claimsLine is what an operation locks, in JSON.
 type claimsLine struct {
-	Type      string           `json:"type"`
 	Operation string           `json:"operation"`
 	Namespace string           `json:"namespace"`
 	Tree      string           `json:"tree"`
@@ -55,15 +53,8 @@ type claimsLine struct {
 	Claims    []pathlock.Claim `json:"claims"`
 }
 
-// inTheWayLine is somebody in the way, in JSON.
-type inTheWayLine struct {
-	Type string `json:"type"`
-	blockerLine
-}
-
 // Run implements the command.
-func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
-	defer func() { err = codeOf(ctx, err, code) }()
+func (c *explainCommand) Run(ctx context.Context, out *output, code *int) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
@@ -84,15 +75,13 @@ func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (e
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(streams.out)
-	defer func() { err = flushed(err, out) }()
 	if c.JSON {
-		err = line(out, claimsLine{"claims", c.Operation, tree.Namespace(), tree.ID(), gate, claims})
+		out.object(typed{"claims", claimsLine{c.Operation, tree.Namespace(), tree.ID(), gate, claims}})
 	} else {
-		err = writeLines(out, claimsLines(tree, op, claims, gate))
+		out.text(claimsText(tree, op, claims, gate)...)
 	}
-	if err != nil || locker == nil {
-		return err
+	if locker == nil {
+		return nil
 	}
 	snapshot, err := lookAt(ctx, locker, tree)
 	if err != nil {
@@ -103,12 +92,11 @@ func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (e
 		*code = exitLeft
 	}
 	if !c.JSON {
-		return writeLines(out, inTheWayText(inTheWay, snapshot.Now))
+		out.text(inTheWayText(inTheWay, snapshot.Now)...)
+		return nil
 	}
 	for _, b := range inTheWay {
-		if err := line(out, inTheWayLine{"in-the-way", newBlockerLine(b)}); err != nil {
-			return err
-		}
+		out.object(typed{"in-the-way", newBlockerLine(b)})
 	}
 	return nil
 }
@@ -209,13 +197,13 @@ var meanings = map[pathlock.Mode]string{
 	pathlock.ModeX:   "others may neither change nor lock anything in it",
 }
 
-// claimsLines shows to people what an operation locks.
-func claimsLines(tree pathlock.Tree, o operation.Operation, claims []pathlock.Claim, gate bool) []string {
+// claimsText shows to people what an operation locks.
+func claimsText(tree pathlock.Tree, o operation.Operation, claims []pathlock.Claim, gate bool) []string {
 	what := o.Kind.String()
 	if gate {
-		return []string{printable(fmt.Sprintf("%s in %s takes the gate: the whole tree, exclusively", what, nameOf(tree)))}
+		return []string{fmt.Sprintf("%s in %s takes the gate: the whole tree, exclusively", what, nameOf(tree))}
 	}
-	lines := []string{printable(fmt.Sprintf("%s in %s locks:", what, nameOf(tree)))}
+	lines := []string{fmt.Sprintf("%s in %s locks:", what, nameOf(tree))}
 	g := grid{}
 	for _, claim := range claims {
 		g.add("  "+claim.Mode.String(), claim.Path.String(), meanings[claim.Mode])

@@ -37,12 +37,12 @@ func Texts(s pathlock.Snapshot) string {
 
 // Outage writes what watch says of looks that fail with an error, or succeed.
 func Outage(errs io.Writer, looks ...error) {
-	c := newChanges(streams{out: io.Discard, errs: errs}, false)
+	c := newChanges(newOutput(io.Discard, errs), false)
 	for _, err := range looks {
 		if err != nil {
 			c.missed(err)
 		} else {
-			_ = c.saw(nil)
+			c.saw(nil)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"database/sql"
@@ -26,8 +25,6 @@ type fsckCommand struct {
 	columns
 	Leaves []string `help:"Another table whose rows are below these and have paths, with its columns: files?parent=folder_id&path=folder&path-form=parent:/*/*. Columns have the names of the flags (defaults: key=id, name=name). You can give the flag several times." name:"leaves" sep:"none" placeholder:"TABLE?parent=NAME&path=NAME" group:"Columns of the table:"`
 
-	ownStores
-
 	Repair bool `help:"Show what a repair would change. With --apply, repair." group:"Repair:"`
 	Apply  bool `help:"Write the changes of --repair to the database. Needs --locks." group:"Repair:"`
 
@@ -35,11 +32,10 @@ type fsckCommand struct {
 
 	Moves bool `help:"Repair although most rows would move." name:"allow-moves" group:"Repair:"`
 
-	Locks         string        `help:"Lock store of the programs that write the table: ${stores}. Give off if no program writes the table." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Repair:"`
-	LocksPassword string        `help:"Password of the lock store, unencoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Repair:"`
-	Namespace     string        `help:"Namespace of the trees' locks, as in the programs that write the table (default: the table's name)." placeholder:"NAME" group:"Repair:"`
-	Wait          time.Duration `help:"How long to wait for the lock of a tree, or of a row. The repair skips a tree that is busy for longer (default: 1m)." default:"1m" placeholder:"DURATION" group:"Repair:"`
-	Log           string        `help:"File to which each change is appended before its commit, as a line of JSON." type:"path" placeholder:"FILE" group:"Repair:"`
+	lockStore
+	Namespace string        `help:"Namespace of the trees' locks, as in the programs that write the table (default: the table's name)." placeholder:"NAME" group:"Repair:"`
+	Wait      time.Duration `help:"How long to wait for the lock of a tree, or of a row. The repair skips a tree that is busy for longer (default: 1m)." default:"1m" placeholder:"DURATION" group:"Repair:"`
+	Log       string        `help:"File to which each change is appended before its commit, as a line of JSON." type:"path" placeholder:"FILE" group:"Repair:"`
 
 	JSON  bool `help:"Write one JSON object per line." group:"Output:"`
 	Quiet bool `help:"Write only the summary, neither problems nor changes." short:"q" group:"Output:"`
@@ -63,7 +59,7 @@ The check reads every live row into memory, in one state of the database: up to 
   - bad-name: no path can contain the name
 
 --repair shows what a repair would change. --repair --apply changes it, in transactions that each hold the lock of a whole tree. You can stop a
-repair at any moment and run it again. It skips and reports what it cannot repair, such as a row that the database refuses to change or a
+repair at any moment and run it again. --locks names the lock store of the programs that write the table; give off if none does. It skips and reports what it cannot repair, such as a row that the database refuses to change or a
 tree that another program keeps busy, and repairs the rest.
 
 Examples:
@@ -92,8 +88,7 @@ Exit codes, as of fsck(8):
 }
 
 // Run implements the command.
-func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
-	defer func() { err = codeOf(ctx, err, code) }()
+func (c *fsckCommand) Run(ctx context.Context, out *output, code *int) (err error) {
 	if err := c.validate(); err != nil {
 		return err
 	}
@@ -106,8 +101,7 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	report := &report{out: bufio.NewWriter(streams.out), errs: streams.errs, table: c.Table, json: c.JSON, quiet: c.Quiet}
-	defer func() { err = flushed(err, report.out) }()
+	report := &report{out, c.Table, c.JSON, c.Quiet}
 	checker, err := fsck.New(ctx, db, dialect, table)
 	if errors.Is(err, fsck.ErrNoColumn) {
 		return fmt.Errorf("%w; name the columns by --key, --deleted and so on, or say that there is none: --single-tree, --name=, --deleted=", err)
@@ -116,12 +110,10 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 		return err
 	}
 	if !c.Repair {
-		*code, err = c.check(ctx, checker, report)
-		return err
+		return c.check(ctx, checker, report, code)
 	}
 	elsewhere := func(locker *pathlock.Locker) error { return c.elsewhere(ctx, locker, db, dialect, table) }
-	*code, err = c.repair(ctx, checker, report, elsewhere)
-	return err
+	return c.repair(ctx, checker, report, elsewhere, code)
 }
 
 func (c *fsckCommand) tree() fsck.Key {
@@ -131,16 +123,16 @@ func (c *fsckCommand) tree() fsck.Key {
 	return fsck.TextKey(*c.Tree)
 }
 
-func (c *fsckCommand) check(ctx context.Context, checker *fsck.Checker, report *report) (int, error) {
+func (c *fsckCommand) check(ctx context.Context, checker *fsck.Checker, report *report, code *int) error {
 	summary, err := checker.Check(ctx, fsck.Options{Tree: c.tree()}, report.problem)
 	if err != nil {
-		return exitFailure, err
+		return err
 	}
-	code := exitClean
 	if summary.Total() > 0 {
-		code = exitLeft
+		*code = exitLeft
 	}
-	return code, errors.Join(report.checked(summary), c.nothing(summary))
+	report.checked(summary)
+	return c.nothing(summary)
 }
 
 // nothing returns an error if there was no row to check, which is mostly a typing error.
@@ -178,29 +170,30 @@ func (c *fsckCommand) elsewhere(ctx context.Context, locker *pathlock.Locker, db
 	return nil
 }
 
-func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report *report, elsewhere func(*pathlock.Locker) error) (code int, err error) {
+func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report *report, elsewhere func(*pathlock.Locker) error, code *int) (err error) {
 	opts := fsck.RepairOptions{
 		Tree: c.tree(), Apply: c.Apply, AllowMoves: c.Moves, LostFound: c.LostFound, Wait: c.Wait, Moves: report.moves,
 		Report: report.problem, Changed: report.change, Left: report.left, Skipped: report.skipped,
 	}
 	if c.Apply {
-		closeLocks, failed := c.openLocks(ctx, &opts, report)
-		if failed != nil {
-			return exitFailure, failed
+		locker, closeLocks, err := c.openLocks(ctx, report)
+		if err != nil {
+			return err
 		}
-		defer func() { err = errors.Join(err, closeLocks()) }()
-		if opts.Locker != nil {
-			if err := elsewhere(opts.Locker); err != nil {
-				return exitFailure, err
+		defer closeLocks()
+		if locker != nil {
+			if err := elsewhere(locker); err != nil {
+				return err
 			}
 		}
+		opts.Locker = locker
 		if c.Log != "" {
-			log, failed := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-			if failed != nil {
-				return exitFailure, fmt.Errorf("open the log: %w", failed)
+			log, err := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+			if err != nil {
+				return fmt.Errorf("open the log: %w", err)
 			}
 			opts.Log = log
-			defer func() { err = errors.Join(err, log.Close()) }()
+			defer func() { _ = log.Close() }() // each line has been synced
 		}
 	}
 	summary, err := checker.Repair(ctx, opts)
@@ -208,18 +201,17 @@ func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report 
 		err = failed("repairing", err)
 	}
 	if errors.Is(err, fsck.ErrMoves) {
-		return exitFailure, fmt.Errorf("%w; --allow-moves repairs all the same", err)
+		return fmt.Errorf("%w; --allow-moves repairs all the same", err)
 	}
-	if err != nil {
-		return exitFailure, errors.Join(err, report.repaired(summary, c.Apply, false))
-	}
+	report.repaired(summary, c.Apply, err == nil)
 	switch {
+	case err != nil:
+		return err
 	case summary.Before.Total() == 0:
-		code = exitClean
 	case !c.Apply || summary.After.Total() > 0:
-		code = exitLeft
+		*code = exitLeft
 	default:
-		code = exitMended
+		*code = exitMended
 	}
-	return code, errors.Join(report.repaired(summary, c.Apply, true), c.nothing(summary.Before))
+	return c.nothing(summary.Before)
 }

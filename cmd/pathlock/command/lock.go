@@ -50,13 +50,13 @@ pathlock ls mutex/NAME shows who holds a name and who waits for it.`
 }
 
 // Run implements the command.
-func (c *lockCommand) Run(ctx context.Context, streams streams, parsed *kong.Context, code *int) (err error) {
+func (c *lockCommand) Run(ctx context.Context, out *output, parsed *kong.Context, code *int) (err error) {
 	request, name, command, err := c.request()
 	if err != nil {
 		*code = exitUsage
 		return err
 	}
-	*code, err = c.run(ctx, streams, parsed.Args, name, command, func(ctx context.Context, locker *pathlock.Locker) (heldLock, error) {
+	*code, err = c.run(ctx, out, parsed.Args, name, command, func(ctx context.Context, locker *pathlock.Locker) (heldLock, error) {
 		lock, err := locker.Acquire(ctx, request)
 		if err != nil {
 			return heldLock{}, err

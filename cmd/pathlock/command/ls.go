@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -39,7 +38,6 @@ Exit codes: 0, 8 if the lock store does not answer, or not for one of the trees,
 
 // treeLine is a tree in JSON.
 type treeLine struct {
-	Type      string `json:"type"`
 	Namespace string `json:"namespace"`
 	Tree      string `json:"tree"`
 	Holders   int    `json:"holders"`
@@ -50,8 +48,7 @@ type treeLine struct {
 }
 
 // Run implements the command.
-func (c *lsCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
-	defer func() { err = codeOf(ctx, err, code) }()
+func (c *lsCommand) Run(ctx context.Context, out *output) error {
 	look, end, err := c.look(ctx, c.Tree)
 	if err != nil {
 		return err
@@ -61,21 +58,17 @@ func (c *lsCommand) Run(ctx context.Context, streams streams, code *int) (err er
 	if len(all) == 0 && failed != nil {
 		return failed
 	}
-	out := bufio.NewWriter(streams.out)
-	defer func() { err = errors.Join(failed, flushed(err, out)) }()
 	switch {
 	case c.JSON:
 		for _, s := range all {
-			if err := snapshotLines(out, s, c.Tree != ""); err != nil {
-				return err
-			}
+			snapshotLines(out, s, c.Tree != "")
 		}
-		return nil
 	case c.Tree != "":
-		return writeLines(out, snapshotText(all[0]))
+		out.text(snapshotText(all[0])...)
 	default:
-		return writeLines(out, treesText(all))
+		out.text(treesText(all)...)
 	}
+	return failed
 }
 
 // look returns a function that returns a snapshot of a tree or, if none is named, of each tree. The
@@ -135,7 +128,7 @@ func lookAll(ctx context.Context, locker *pathlock.Locker) (all []pathlock.Snaps
 
 func newTreeLine(s pathlock.Snapshot) treeLine {
 	return treeLine{
-		Type: "tree", Namespace: s.Tree.Namespace(), Tree: s.Tree.ID(), Holders: len(s.Holders), Waiters: len(s.Waiters),
+		Namespace: s.Tree.Namespace(), Tree: s.Tree.ID(), Holders: len(s.Holders), Waiters: len(s.Waiters),
 		HeldSince: oldest(s.Holders), WaitingSince: oldest(s.Waiters),
 	}
 }
@@ -169,17 +162,13 @@ func treesText(all []pathlock.Snapshot) []string {
 }
 
 // snapshotLines writes a tree in JSON and, if wanted, who holds and waits there.
-func snapshotLines(out *bufio.Writer, s pathlock.Snapshot, whole bool) error {
-	err := line(out, newTreeLine(s))
-	if !whole {
-		return err
+func snapshotLines(out *output, s pathlock.Snapshot, whole bool) {
+	out.object(typed{"tree", newTreeLine(s)})
+	if whole {
+		eachEntry(s, func(kind string, e pathlock.Entry, waitsFor []pathlock.Blocking) {
+			out.object(newHoldLine(kind, s.Tree, e, waitsFor))
+		})
 	}
-	eachEntry(s, func(kind string, e pathlock.Entry, waitsFor []pathlock.Blocking) {
-		if err == nil {
-			err = line(out, newHoldLine(kind, s.Tree, e, waitsFor))
-		}
-	})
-	return err
 }
 
 // snapshotText shows a tree to people.
@@ -211,23 +200,4 @@ func patience(d time.Duration) string {
 		return "never"
 	}
 	return lasting(d)
-}
-
-// flushed returns the error of a report, which is that of the buffer behind it if there is none
-// yet.
-func flushed(err error, out *bufio.Writer) error {
-	if failed := out.Flush(); err == nil && failed != nil {
-		return fmt.Errorf("write the report: %w", failed)
-	}
-	return err
-}
-
-// writeLines writes lines for people.
-func writeLines(out *bufio.Writer, lines []string) error {
-	for _, text := range lines {
-		if _, err := out.WriteString(text + "\n"); err != nil {
-			return fmt.Errorf("write the report: %w", err)
-		}
-	}
-	return nil
 }

@@ -18,9 +18,6 @@ import (
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
 
-// closing is how long a lock store may take to withdraw what nobody waits for any more.
-const closing = 5 * time.Second
-
 // isPrivate reports whether the lock store of a URL keeps no other program out.
 func isPrivate(url string) bool {
 	return strings.HasPrefix(url, "memory:") || strings.HasPrefix(url, "off:")
@@ -78,12 +75,7 @@ func (s lockStore) openShared(ctx context.Context, opts ...anystore.Option) (*an
 	case s.Locks == "off", isPrivate(s.Locks):
 		return nil, fmt.Errorf("%w: --locks: this lock store shows its locks to no other program", errUsage)
 	}
-	return openStore(ctx, s.Locks, append(append(opts, anystore.WithPassword(s.LocksPassword)), s.stores...)...)
-}
-
-// openStore opens the lock store that --locks names.
-func openStore(ctx context.Context, url string, opts ...anystore.Option) (*anystore.Store, error) {
-	store, err := anystore.Open(ctx, url, opts...)
+	store, err := anystore.Open(ctx, s.Locks, append(append(opts, anystore.WithPassword(s.LocksPassword)), s.stores...)...)
 	switch {
 	case errors.Is(err, anystore.ErrURL):
 		return nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
@@ -101,40 +93,21 @@ func failed(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// codeOf sets the exit code for an error of a command.
-func codeOf(ctx context.Context, err error, code *int) error {
-	switch {
-	case err == nil:
-	case errors.Is(err, errUsage):
-		*code = exitUsage
-	case ctx.Err() != nil:
-		*code = exitInterrupted
-		err = fmt.Errorf("interrupted: %w", err)
-	case *code == exitClean:
-		*code = exitFailure
-	}
-	return err
-}
-
-// openLocks opens the lock store, unless the command line says off.
-func (c *fsckCommand) openLocks(ctx context.Context, opts *fsck.RepairOptions, report *report) (func() error, error) {
+// openLocks opens the lock store, unless the command line says off: then the locker is nil.
+func (c *fsckCommand) openLocks(ctx context.Context, report *report) (*pathlock.Locker, func(), error) {
 	switch {
 	case c.Locks == "off", c.Locks == "off://":
 		report.warn("repairing without locks: only row locks protect the repair from other writers")
-		return func() error { return nil }, nil
+		return nil, func() {}, nil
 	case isPrivate(c.Locks):
-		return nil, fmt.Errorf("%w: --locks: no other program sees the locks of this one's memory; give off if no program writes the table", errUsage)
+		return nil, nil, fmt.Errorf("%w: --locks: no other program sees the locks of this one's memory; give off if no program writes the table", errUsage)
 	}
-	store, err := openStore(ctx, c.Locks, append(c.stores, anystore.WithPassword(c.LocksPassword))...)
+	store, err := c.openShared(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	opts.Locker = pathlock.New(store)
-	return func() error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
-		defer cancel()
-		return store.Close(ctx)
-	}, nil
+	locker, end := lockerOn(ctx, store)
+	return locker, end, nil
 }
 
 // openDB opens the database that --db names, without connecting to it. A file has to exist.

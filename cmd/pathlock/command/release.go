@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/user"
 	"slices"
@@ -45,7 +44,6 @@ Exit codes:
 
 // releasedLine is a release by force, in JSON.
 type releasedLine struct {
-	Type      string     `json:"type"`
 	At        time.Time  `json:"at"`
 	By        string     `json:"by"`
 	Reason    string     `json:"reason"`
@@ -58,8 +56,7 @@ type releasedLine struct {
 }
 
 // Run implements the command.
-func (c *releaseCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
-	defer func() { err = codeOf(ctx, err, code) }()
+func (c *releaseCommand) Run(ctx context.Context, out *output, code *int) error {
 	tree, err := parseTree(c.Tree)
 	switch {
 	case err != nil:
@@ -90,18 +87,16 @@ func (c *releaseCommand) Run(ctx context.Context, streams streams, code *int) (e
 	case err != nil:
 		err = failed("releasing "+shortOf(owner), err)
 		if c.JSON {
-			err = errors.Join(err, line(streams.out, newReleasedLine(mine, c.Reason, err)))
+			out.object(newReleased(mine, c.Reason, err))
 		}
 		return fmt.Errorf("%w; it may be released all the same: see pathlock ls %s", err, nameOf(tree))
 	case c.JSON:
-		return line(streams.out, newReleasedLine(mine, c.Reason, nil))
+		out.object(newReleased(mine, c.Reason, nil))
+		return nil
 	}
-	text := fmt.Sprintf("released in %s by %s: %s\n", nameOf(tree), whoAmI(), c.Reason)
+	out.text(fmt.Sprintf("released in %s by %s: %s", nameOf(tree), whoAmI(), c.Reason))
 	for _, each := range holdTexts(mine) {
-		text += "  " + each + "\n"
-	}
-	if _, err := io.WriteString(streams.out, printable(text)); err != nil {
-		return fmt.Errorf("released, but not reported: %w", err)
+		out.text("  " + each)
 	}
 	return nil
 }
@@ -154,11 +149,11 @@ func holdTexts(s pathlock.Snapshot) []string {
 	return g.lines()
 }
 
-// newReleasedLine says that an owner's locks were released, or, if there is an error, that they may
+// newReleased says that an owner's locks were released, or, if there is an error, that they may
 // have been.
-func newReleasedLine(mine pathlock.Snapshot, reason string, unanswered error) releasedLine {
+func newReleased(mine pathlock.Snapshot, reason string, unanswered error) typed {
 	record := releasedLine{
-		Type: "released-by-force", At: time.Now().UTC(), By: whoAmI(), Reason: reason, Namespace: mine.Tree.Namespace(), Tree: mine.Tree.ID(),
+		At: time.Now().UTC(), By: whoAmI(), Reason: reason, Namespace: mine.Tree.Namespace(), Tree: mine.Tree.ID(),
 	}
 	eachEntry(mine, func(kind string, e pathlock.Entry, _ []pathlock.Blocking) {
 		record.Holds = append(record.Holds, newHoldLine(kind, mine.Tree, e, nil))
@@ -167,7 +162,7 @@ func newReleasedLine(mine pathlock.Snapshot, reason string, unanswered error) re
 	if unanswered != nil {
 		record.Unanswered = unanswered.Error()
 	}
-	return record
+	return typed{"released-by-force", record}
 }
 
 // whoAmI names the user and the host.

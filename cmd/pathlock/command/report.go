@@ -1,10 +1,7 @@
 package command
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
@@ -13,69 +10,39 @@ import (
 
 // report writes what fsck finds and changes, for people or as JSON.
 type report struct {
-	out  *bufio.Writer
-	errs io.Writer
+	*output
 	// table is the one with the trees.
 	table       string
 	json, quiet bool
 }
 
-// warn writes a warning, which is not part of the report.
-func (r *report) warn(text string) { _, _ = fmt.Fprintln(r.errs, "pathlock:", printable(text)) }
-
-// The lines of the JSON report.
-type (
-	movesLine struct {
-		Type string `json:"type"`
-		fsck.Moves
-	}
-	problemLine struct {
-		Type string `json:"type"`
-		fsck.Problem
-	}
-	changeLine struct {
-		Type string `json:"type"`
-		fsck.Change
-	}
-	skipLine struct {
-		Type string `json:"type"`
-		fsck.Skip
-	}
-	checkLine struct {
-		Type string `json:"type"`
-		fsck.Summary
-	}
-	repairLine struct {
-		Type string `json:"type"`
-		// Applied is false after a dry run. Complete is false after a repair that ended early.
-		Applied  bool `json:"applied"`
-		Complete bool `json:"complete"`
-		fsck.RepairSummary
-	}
-)
+// repairLine ends the report of a repair, in JSON.
+type repairLine struct {
+	// Applied is false after a dry run. Complete is false after a repair that ended early.
+	Applied  bool `json:"applied"`
+	Complete bool `json:"complete"`
+	fsck.RepairSummary
+}
 
 // moves begins the report of a dry run, also of a quiet one.
 func (r *report) moves(m fsck.Moves) error {
-	if r.json {
-		return line(r.out, movesLine{"moves", m})
-	}
 	refused := ""
 	if m.Reason != "" {
 		refused = "; --apply refuses that without --allow-moves: " + m.Reason
 	}
-	return r.print("%d of %d rows would move below lost+found or up%s\n", m.Moves, m.Rows, refused)
+	return r.line(typed{"moves", m}, "%d of %d rows would move below lost+found or up%s", m.Moves, m.Rows, refused)
 }
 
 func (r *report) problem(p fsck.Problem) error {
-	return r.detail(problemLine{"problem", p}, "%v\n", p)
+	return r.detail(typed{"problem", p}, "%v", p)
 }
 
 func (r *report) left(p fsck.Problem) error {
-	return r.detail(problemLine{"left", p}, "left: %v\n", p)
+	return r.detail(typed{"left", p}, "left: %v", p)
 }
 
 func (r *report) skipped(s fsck.Skip) error {
-	return r.detail(skipLine{"skipped", s}, "skipped: %v\n", s)
+	return r.detail(typed{"skipped", s}, "skipped: %v", s)
 }
 
 func (r *report) change(c fsck.Change) error {
@@ -87,19 +54,25 @@ func (r *report) change(c fsck.Change) error {
 	if c.Table != r.table {
 		of = " of " + c.Table // a leaf
 	}
-	return r.detail(changeLine{"change", c}, "%s: tree %v, row %v%s, %s: %s -> %s (%s)\n", verb, c.Tree, c.ID, of, c.Column, written(c.Old), written(c.New), c.Why)
+	return r.detail(typed{"change", c}, "%s: tree %v, row %v%s, %s: %s -> %s (%s)", verb, c.Tree, c.ID, of, c.Column, written(c.Old), written(c.New), c.Why)
 }
 
 // detail writes a line of the report, unless only the summary is wanted.
-func (r *report) detail(object any, format string, args ...any) error {
-	switch {
-	case r.quiet:
+func (r *report) detail(object typed, format string, args ...any) error {
+	if r.quiet {
 		return nil
-	case r.json:
-		return line(r.out, object)
-	default:
-		return r.print(format, args...)
 	}
+	return r.line(object, format, args...)
+}
+
+// line writes a line of the report. The error ends the check or the repair.
+func (r *report) line(object typed, format string, args ...any) error {
+	if r.json {
+		r.object(object)
+	} else {
+		r.text(fmt.Sprintf(format, args...))
+	}
+	return r.failed
 }
 
 // written returns a column's value for people.
@@ -115,30 +88,24 @@ func written(v any) string {
 }
 
 // checked ends the report of a check.
-func (r *report) checked(s fsck.Summary) error {
-	if r.json {
-		return line(r.out, checkLine{"summary", s})
-	}
-	return r.print("%s\n", count(s))
-}
+func (r *report) checked(s fsck.Summary) { _ = r.line(typed{"summary", s}, "%s", count(s)) }
 
 // repaired ends the report of a repair.
-func (r *report) repaired(s fsck.RepairSummary, applied, complete bool) error {
-	if r.json {
-		return line(r.out, repairLine{"summary", applied, complete, s})
-	}
+func (r *report) repaired(s fsck.RepairSummary, applied, complete bool) {
+	text := ""
 	switch {
 	case !complete:
-		return r.print("ended early after %d changes in %d transactions; run it again to continue\n", s.Changes, s.Transactions)
+		text = fmt.Sprintf("ended early after %d changes in %d transactions; run it again to continue", s.Changes, s.Transactions)
 	case !applied:
-		return r.print("%s\n%d values would be changed, %d problems would be left if the database takes them all; nothing has been written (--apply does)\n", count(s.Before), s.Changes, s.After.Total())
+		text = fmt.Sprintf("%s\n%d values would be changed, %d problems would be left if the database takes them all; nothing has been written (--apply does)", count(s.Before), s.Changes, s.After.Total())
 	default:
 		skipped := ""
 		if s.Skipped > 0 {
 			skipped = fmt.Sprintf(", %d rows or trees skipped", s.Skipped)
 		}
-		return r.print("%s\n%d values changed in %d transactions%s, %d problems left\n", count(s.Before), s.Changes, s.Transactions, skipped, s.After.Total())
+		text = fmt.Sprintf("%s\n%d values changed in %d transactions%s, %d problems left", count(s.Before), s.Changes, s.Transactions, skipped, s.After.Total())
 	}
+	_ = r.line(typed{"summary", repairLine{applied, complete, s}}, "%s", text)
 }
 
 // count returns a summary for people.
@@ -148,23 +115,4 @@ func count(s fsck.Summary) string {
 		text += fmt.Sprintf(", %d %s", s.Problems[kind], kind)
 	}
 	return text
-}
-
-func (r *report) print(format string, args ...any) error {
-	if _, err := io.WriteString(r.out, printable(fmt.Sprintf(format, args...))); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	return nil
-}
-
-// line writes an object as a line of JSON.
-func line(out io.Writer, object any) error {
-	text, err := json.Marshal(object)
-	if err == nil {
-		_, err = io.WriteString(out, escaped(string(text))+"\n")
-	}
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	return nil
 }

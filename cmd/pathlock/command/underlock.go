@@ -56,7 +56,7 @@ func noteOf(command []string) string {
 // run runs a command while it holds what acquire acquires, and returns the exit code. The command
 // has to be all that args, the command line, has behind --: without a name before it, its first
 // word would be the name.
-func (u *underLock) run(ctx context.Context, streams streams, args []string, name string, command []string, acquire func(context.Context, *pathlock.Locker) (heldLock, error)) (int, error) {
+func (u *underLock) run(ctx context.Context, out *output, args []string, name string, command []string, acquire func(context.Context, *pathlock.Locker) (heldLock, error)) (int, error) {
 	var behind []string
 	if dashes := slices.Index(args, "--"); dashes >= 0 {
 		behind = args[dashes+1:]
@@ -109,7 +109,7 @@ func (u *underLock) run(ctx context.Context, streams streams, args []string, nam
 	if err != nil {
 		return codeWithoutLock(err), failed("waiting for "+name, err)
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, streams.out, streams.errs
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, out.out, out.errs
 	cmd.Env = append(os.Environ(), "PATHLOCK_NAME="+name, "PATHLOCK_FENCE="+strconv.FormatUint(h.fence, 10))
 	return u.runHeld(own, cmd, h, signals)
 }

@@ -1,11 +1,8 @@
 package command
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -48,8 +45,7 @@ later look fails, it says so, goes on, and says when the lock store answers agai
 
 // Run implements the command. It looks until a signal ends it, nobody reads, or the first look
 // fails.
-func (c *watchCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
-	defer func() { err = codeOf(ctx, err, code) }()
+func (c *watchCommand) Run(ctx context.Context, out *output) error {
 	if c.Interval < leastInterval {
 		return fmt.Errorf("%w: --interval must be %v or more", errUsage, leastInterval)
 	}
@@ -61,7 +57,7 @@ func (c *watchCommand) Run(ctx context.Context, streams streams, code *int) (err
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE) // which would end the program before an error says so
 	defer signal.Stop(broken)
-	show := newChanges(streams, c.JSON)
+	show := newChanges(out, c.JSON)
 	tick := time.NewTicker(c.Interval)
 	defer tick.Stop()
 	for first := true; ; first = false {
@@ -74,12 +70,9 @@ func (c *watchCommand) Run(ctx context.Context, streams streams, code *int) (err
 		case err != nil:
 			show.missed(err)
 		default:
-			err = show.saw(all)
-			if errors.Is(err, syscall.EPIPE) {
-				return nil
-			}
-			if err != nil {
-				return err
+			show.saw(all)
+			if out.flush() != nil {
+				return nil // Main says why, unless nobody reads
 			}
 		}
 		select {
@@ -92,8 +85,7 @@ func (c *watchCommand) Run(ctx context.Context, streams streams, code *int) (err
 
 // changes writes a line for each change.
 type changes struct {
-	out   *bufio.Writer
-	errs  io.Writer
+	out   *output
 	json  bool
 	known map[string]holdLine
 	order []string
@@ -101,22 +93,22 @@ type changes struct {
 	missing bool
 }
 
-func newChanges(s streams, json bool) *changes {
-	return &changes{out: bufio.NewWriter(s.out), errs: s.errs, json: json, known: make(map[string]holdLine)}
+func newChanges(out *output, json bool) *changes {
+	return &changes{out: out, json: json, known: make(map[string]holdLine)}
 }
 
 // missed writes the first failure of an outage.
 func (c *changes) missed(err error) {
 	if !c.missing {
-		_, _ = fmt.Fprintln(c.errs, "pathlock:", printable(err.Error()))
+		c.out.warn(err.Error())
 	}
 	c.missing = true
 }
 
-func (c *changes) saw(all []pathlock.Snapshot) error {
+func (c *changes) saw(all []pathlock.Snapshot) {
 	if c.missing {
 		c.missing = false
-		_, _ = fmt.Fprintln(c.errs, "pathlock: the lock store answers again")
+		c.out.warn("the lock store answers again")
 	}
 	now := make(map[string]holdLine)
 	var order []string
@@ -147,31 +139,26 @@ func (c *changes) saw(all []pathlock.Snapshot) error {
 		default:
 			gone.Type = "left"
 		}
-		if err := c.write(gone); err != nil {
-			return err
-		}
+		c.write(gone)
 	}
 	for _, key := range order {
 		if _, ok := c.known[key]; !ok {
-			if err := c.write(now[key]); err != nil {
-				return err
-			}
+			c.write(now[key])
 		}
 	}
 	c.known, c.order = now, order
-	return c.out.Flush()
 }
 
 // write writes a change.
-func (c *changes) write(l holdLine) error {
+func (c *changes) write(l holdLine) {
 	if c.json {
-		return line(c.out, l)
+		c.out.object(l)
+		return
 	}
 	said := map[string]string{"holder": "holds", "waiter": "waits for", "released": "has released", "left": "has left the queue for"}[l.Type]
 	text := fmt.Sprintf("%s: %s %s %s", name(l.Namespace, l.Tree), l.Holder, said, wanted(l.Gate, l.Claims))
 	if l.Note != "" {
 		text += fmt.Sprintf(" (%q)", l.Note)
 	}
-	_, err := c.out.WriteString(strings.ReplaceAll(printable(text), "\n", `\n`) + "\n")
-	return err
+	c.out.text(strings.ReplaceAll(text, "\n", `\n`))
 }

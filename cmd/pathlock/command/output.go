@@ -1,7 +1,10 @@
 package command
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -9,6 +12,67 @@ import (
 
 	"github.com/rivo/uniseg"
 )
+
+// output is what a command writes: a report, for people or as lines of JSON, and messages beside it.
+type output struct {
+	out, errs io.Writer
+	// report is a buffer before out, and failed why the report cannot be written.
+	report *bufio.Writer
+	failed error
+}
+
+func newOutput(out, errs io.Writer) *output {
+	return &output{out: out, errs: errs, report: bufio.NewWriter(out)}
+}
+
+// warn writes a message, which is not part of the report.
+func (o *output) warn(text string) { _, _ = fmt.Fprintln(o.errs, "pathlock:", printable(text)) }
+
+// text writes lines of the report for people.
+func (o *output) text(lines ...string) {
+	for _, text := range lines {
+		o.write(printable(text) + "\n")
+	}
+}
+
+// object writes a line of the report in JSON.
+func (o *output) object(v any) {
+	text, err := json.Marshal(v)
+	o.fail(err)
+	o.write(escaped(string(text)) + "\n")
+}
+
+// typed is an object that says in JSON, before anything else, what it is.
+type typed struct {
+	kind string
+	is   any
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (t typed) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(t.is)
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte(`{"type":"`+t.kind+`",`), text[1:]...), nil
+}
+
+func (o *output) write(text string) {
+	_, err := o.report.WriteString(text)
+	o.fail(err)
+}
+
+// flush empties the buffer, and returns why anything up to here could not be written.
+func (o *output) flush() error {
+	o.fail(o.report.Flush())
+	return o.failed
+}
+
+func (o *output) fail(err error) {
+	if err != nil && o.failed == nil {
+		o.failed = fmt.Errorf("write the report: %w", err)
+	}
+}
 
 // printable escapes, as Go does in quotes, what a terminal would interpret, such as an escape
 // sequence in a name. It keeps line ends.
