@@ -44,16 +44,12 @@ type plan struct {
 	// edited are the rows that are edited.
 	edited map[*row]bool
 	// named has the rows in each slot, with deleted ones, since an index may cover them, and with
-	// some that have left it, which only taken tells apart. next has the number to try next behind
-	// each stem, and passed where a name was found taken: when it gets free, it comes next.
-	named  map[slot][]*row
-	next   map[stem]int
-	passed map[slot]passing
+	// some that have left it, which only taken tells apart. next has, by group and base, the number
+	// up to which all are taken.
+	named map[slot][]*row
+	next  map[group]map[string]int
 	// moving is the row that gets a name.
 	moving *row
-	// below has the longest name for each row with which its path and those below it fit, at the
-	// top.
-	below map[*row]limit
 	// lostFounds has the lost+found of each tree, and tops the parent value of the rows at the top;
 	// that of the zero Key is for trees without any.
 	lostFounds map[Key]*row
@@ -63,7 +59,7 @@ type plan struct {
 // newPlan plans one kind of problem after the other, each in the order of keys. So the outcome
 // depends neither on the size of transactions nor on repairs that ended early.
 func (r *repair) newPlan(f *forest) *plan {
-	p := &plan{forest: f, repair: r, edited: make(map[*row]bool), named: make(map[slot][]*row), next: make(map[stem]int), passed: make(map[slot]passing), lostFounds: make(map[Key]*row)}
+	p := &plan{forest: f, repair: r, edited: make(map[*row]bool), named: make(map[slot][]*row), next: make(map[group]map[string]int), lostFounds: make(map[Key]*row)}
 	for _, r := range slices.Concat(p.rows, p.deleted) {
 		p.named[p.slot(&r.seat)] = append(p.named[p.slot(&r.seat)], r)
 	}

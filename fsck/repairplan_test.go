@@ -1,11 +1,8 @@
 package fsck
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
@@ -13,9 +10,6 @@ import (
 // damages are kinds of damage, as the nth of many rows has each below the root row.
 var damages = map[string]func(n int64) *row{
 	"siblings of one name": func(int64) *row { return &row{seat: seat{parent: Key{int64(1)}, name: "x"}} },
-	"names that share a stem": func(n int64) *row {
-		return &row{seat: seat{parent: Key{int64(1)}, name: fmt.Sprint(strings.Repeat("x", pathlock.MaxNameBytes-6), n/2)}}
-	},
 	"orphans of one parent": func(int64) *row {
 		return &row{seat: seat{parent: Key{int64(1 << 40)}, name: "x"}, fault: faultMissing}
 	},
