@@ -240,21 +240,24 @@ func (c *catalogue) addPart(p part) {
 	c.indexes[n-1] = append(c.indexes[n-1], p)
 }
 
-// record is one row of an answer, by column name in lower case. NULL is "".
-type record map[string]string
+// record is one row of an answer.
+type record = map[string]string
 
 // ask returns the rows of the query in a file.
 func ask(ctx context.Context, conn Conn, file string, args ...any) (records []record, err error) {
 	query, err := sqlFiles.ReadFile("sql/" + file)
-	if err != nil {
-		return nil, fmt.Errorf("treeschema: %w", err)
+	if err == nil {
+		records, err = Ask(ctx, conn, string(query), args...)
 	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("treeschema: %s: %w", file, err)
-		}
-	}()
-	rows, err := conn.QueryContext(ctx, string(query), args...)
+	if err != nil {
+		return nil, fmt.Errorf("treeschema: %s: %w", file, err)
+	}
+	return records, nil
+}
+
+// Ask returns the rows of a query, by column name in lower case. NULL is "".
+func Ask(ctx context.Context, conn Conn, query string, args ...any) (records []record, err error) {
+	rows, err := conn.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ import (
 // Run checks the server, the session of conn, and the tables with their rows. The findings'
 // statements can be run in the order of the findings.
 func Run(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) ([]Finding, error) {
-	values, err := ask(ctx, conn, string(d.Name)+"_settings.sql")
+	values, err := Settings(ctx, conn, d)
 	if err != nil {
 		return nil, err
 	}

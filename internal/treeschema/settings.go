@@ -1,6 +1,7 @@
 package treeschema
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,13 +18,19 @@ type setting struct {
 	Finding
 }
 
-// judge returns what is wrong with the settings, a record for each. A server without a setting has
-// nothing wrong with it.
-func judge(d *dialect.Dialect, records []record) []Finding {
+// Settings returns those settings of the server and the session that matter, by name in lower case.
+func Settings(ctx context.Context, conn Conn, d *dialect.Dialect) (map[string]string, error) {
+	records, err := ask(ctx, conn, string(d.Name)+"_settings.sql")
 	values := make(map[string]string)
 	for _, r := range records {
 		values[strings.ToLower(r["name"]+r["variable_name"])] = r["value"]
 	}
+	return values, err
+}
+
+// judge returns what is wrong with the settings. A server without a setting has nothing wrong with
+// it.
+func judge(d *dialect.Dialect, values map[string]string) []Finding {
 	var findings []Finding
 	for _, s := range settings[d] {
 		if value, ok := values[s.name]; ok && s.wrong(value) {

@@ -41,12 +41,8 @@ func TestSettings(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()
-			var records []record
-			for name, value := range c.values {
-				records = append(records, record{"name": name, "value": value})
-			}
 			var checks []Check
-			for _, f := range judge(c.of, records) {
+			for _, f := range judge(c.of, c.values) {
 				checks = append(checks, f.Check)
 				if f.Severity != Unsafe || f.Missing == "" || f.Why == "" || f.Advice == "" {
 					t.Errorf("the finding %#v says too little", f)

@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -166,17 +165,9 @@ func LockPlaces(ctx context.Context, db *sql.DB, of fsck.Dialect) (places []Lock
 	if err != nil || !there.Exists {
 		return nil, err
 	}
-	rows, err := db.QueryContext(ctx, "SELECT guarded, namespace, store FROM pathlock_stores ORDER BY guarded")
-	if err != nil {
-		return nil, err
+	records, err := treeschema.Ask(ctx, db, "SELECT guarded, namespace, store FROM pathlock_stores ORDER BY guarded")
+	for _, r := range records {
+		places = append(places, LockPlace{r["guarded"], r["namespace"], r["store"]})
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var p LockPlace
-		if err := rows.Scan(&p.Table, &p.Namespace, &p.Store); err != nil {
-			return nil, err
-		}
-		places = append(places, p)
-	}
-	return places, rows.Err()
+	return places, err
 }

@@ -45,33 +45,9 @@ const keepsLocks = "a transaction whose program hangs keeps its row locks for {l
 // worth a word.
 const mostIdle = 10 * time.Minute
 
-// settingsOf are the questions for the settings of the rules.
-var settingsOf = map[*dialect.Dialect]string{
-	dialect.PostgreSQL: "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'idle_in_transaction_session_timeout')",
-	dialect.MySQL:      "SHOW VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'sync_binlog', 'wait_timeout', 'idle_transaction_timeout')",
-}
-
 // settings looks at the settings of a session.
 func (e *exam) settings(ctx context.Context, db *sql.DB, about string, d *dialect.Dialect) {
-	if settingsOf[d] == "" {
-		return
-	}
-	f, err := answer(ctx, e, func(ctx context.Context) (_ facts, err error) {
-		rows, err := db.QueryContext(ctx, settingsOf[d])
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, rows.Close()) }()
-		f := make(facts)
-		for rows.Next() {
-			var name, value string
-			if err := rows.Scan(&name, &value); err != nil {
-				return nil, err
-			}
-			f[name] = value
-		}
-		return f, rows.Err()
-	})
+	f, err := answer(ctx, e, func(ctx context.Context) (map[string]string, error) { return treeschema.Settings(ctx, db, d) })
 	if err != nil {
 		e.unknown(about, "settings", err, "")
 		return
