@@ -11,14 +11,14 @@ import (
 )
 
 type explainCommand struct {
-	Operation string `arg:"" help:"Operation: ${enum}." enum:"insert,rename,move,copy,delete,edit,read,slot,gate"`
-	Tree      string `arg:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
-	Node      string `arg:"" optional:"" help:"Path of the node, such as /a/b; for an insert, the parent's path." placeholder:"PATH"`
+	Operation string         `arg:"" help:"Operation: ${enum}." enum:"insert,rename,move,copy,delete,edit,read,slot,gate"`
+	Tree      namedTree      `arg:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
+	Node      *pathlock.Path `arg:"" optional:"" help:"Path of the node, such as /a/b; for an insert, the parent's path." placeholder:"PATH"`
 
-	To              string `help:"Path of the new parent, for a move or a copy." placeholder:"PATH"`
-	NewName         string `help:"New name, for an insert, a rename, a move or a copy. Without it, the operation locks the whole parent." placeholder:"NAME"`
-	Snapshot        bool   `help:"The copy reads its source from one snapshot, and does not lock it."`
-	ParentExclusive bool   `help:"Lock the parent instead of the name, as the parent-exclusive rule does."`
+	To              *pathlock.Path `help:"Path of the new parent, for a move or a copy." placeholder:"PATH"`
+	NewName         string         `help:"New name, for an insert, a rename, a move or a copy. Without it, the operation locks the whole parent." placeholder:"NAME"`
+	Snapshot        bool           `help:"The copy reads its source from one snapshot, and does not lock it."`
+	ParentExclusive bool           `help:"Lock the parent instead of the name, as the parent-exclusive rule does."`
 
 	lockStore
 	JSON bool `help:"Write one JSON object per line." group:"Output:"`
@@ -58,7 +58,8 @@ func (c *explainCommand) Run(ctx context.Context, out *output, code *int) error 
 	if err := c.validate(); err != nil {
 		return err
 	}
-	tree, op, err := c.operation()
+	tree := c.Tree.Tree
+	op, err := c.operation()
 	if err != nil {
 		return err
 	}
@@ -110,11 +111,11 @@ func (c *explainCommand) validate() error {
 		says  string
 	}{
 		{c.NewName != "" && !names, "--new-name is for insert, rename, move and copy"},
-		{c.To != "" && !goes, "--to is for move and copy"},
-		{goes && c.To == "", "a " + c.Operation + " needs --to"},
+		{c.To != nil && !goes, "--to is for move and copy"},
+		{goes && c.To == nil, "a " + c.Operation + " needs --to"},
 		{c.Snapshot && c.Operation != "copy", "--snapshot is for copy"},
-		{c.Node == "" && c.Operation != "gate", "no path: name the node, such as /a/b"},
-		{c.Node != "" && c.Operation == "gate", "a gate is the whole tree's, and takes no path"},
+		{c.Node == nil && c.Operation != "gate", "no path: name the node, such as /a/b"},
+		{c.Node != nil && c.Operation == "gate", "a gate is the whole tree's, and takes no path"},
 	} {
 		if flaw.there {
 			return fmt.Errorf("%w: %s", errUsage, flaw.says)
@@ -123,31 +124,29 @@ func (c *explainCommand) validate() error {
 	return nil
 }
 
-// operation returns the operation on paths, and its tree.
-func (c *explainCommand) operation() (tree pathlock.Tree, o operation.Operation, err error) {
+// operation returns the operation on paths.
+func (c *explainCommand) operation() (o operation.Operation, err error) {
 	for kind := operation.Insert; kind <= operation.Gate; kind++ {
 		if kind.String() == c.Operation {
 			o = operation.Operation{Kind: kind, Name: c.NewName, Snapshot: c.Snapshot}
 		}
 	}
-	tree, err = parseTree(c.Tree)
-	if err == nil && c.Node != "" {
-		o.Node, err = parsePath(c.Node)
+	switch {
+	case c.Node == nil: // a gate
+	case o.Kind == operation.Insert:
+		o.Dest = *c.Node
+	default:
+		o.Node = *c.Node
 	}
-	if o.Kind == operation.Insert {
-		o.Dest, o.Node = o.Node, pathlock.Path{}
-	} else if err == nil && c.To != "" {
-		o.Dest, err = parsePath(c.To)
+	if c.To != nil {
+		o.Dest = *c.To
 	}
-	if err == nil && c.NewName != "" {
-		if _, err = pathlock.Root().Child(c.NewName); err != nil {
-			err = fmt.Errorf("%w: --new-name: %w", errUsage, err)
+	if c.NewName != "" {
+		if _, err := pathlock.Root().Child(c.NewName); err != nil {
+			return o, fmt.Errorf("%w: --new-name: %w", errUsage, err)
 		}
 	}
-	if err == nil {
-		err = refused(o)
-	}
-	return tree, o, err
+	return o, refused(o)
 }
 
 // refused returns why middleware and plugin refuse an operation before they lock anything.
@@ -160,14 +159,6 @@ func refused(o operation.Operation) error {
 	default:
 		return nil
 	}
-}
-
-func parsePath(text string) (pathlock.Path, error) {
-	path, err := pathlock.ParsePath(text)
-	if err != nil {
-		return path, fmt.Errorf("%w: %w", errUsage, err)
-	}
-	return path, nil
 }
 
 // claims returns what the operation locks, as a lock store is asked for it.

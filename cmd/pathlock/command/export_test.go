@@ -22,11 +22,15 @@ var (
 	Reach  = reach
 )
 
-// NameOf and ParseTree write and read the names of trees.
-var (
-	NameOf    = nameOf
-	ParseTree = parseTree
-)
+// NameOf writes the name of a tree.
+var NameOf = nameOf
+
+// ParseTree reads the name of a tree.
+func ParseTree(name string) (pathlock.Tree, error) {
+	var t namedTree
+	err := t.UnmarshalText([]byte(name))
+	return t.Tree, err
+}
 
 // Texts returns what ls, explain and release say of a snapshot.
 func Texts(s pathlock.Snapshot) string {

@@ -14,8 +14,8 @@ type lockCommand struct {
 	Name    string   `arg:"" optional:"" help:"Name of the lock, such as billing/nightly, as for Locker.Mutex in programs. With --tree, give none." placeholder:"NAME"`
 	Command []string `arg:"" optional:"" help:"Behind --: the command and its arguments." placeholder:"COMMAND"`
 
-	Tree    string         `help:"Lock a node of a tree, such as testplan/plan-001, instead of a name." placeholder:"TREE"`
-	Path    string         `help:"Path of the node (default: /, the whole tree)." placeholder:"PATH"`
+	Tree    namedTree      `help:"Lock a node of a tree, such as testplan/plan-001, instead of a name." placeholder:"TREE"`
+	Path    *pathlock.Path `help:"Path of the node (default: /, the whole tree)." placeholder:"PATH"`
 	Shared  bool           `help:"Share the lock with others that give --shared, and keep writers out."`
 	Wait    *time.Duration `help:"How long to wait for others; 0 means not to wait (default: no limit)." placeholder:"DURATION"`
 	MaxHold time.Duration  `help:"How long the command may run. After that it is ended as if the lock were lost (default: no limit)." placeholder:"DURATION"`
@@ -70,20 +70,20 @@ func (c *lockCommand) Run(ctx context.Context, out *output, parsed *kong.Context
 func (c *lockCommand) request() (r pathlock.Request, name string, command []string, err error) {
 	name, command = c.Name, c.Command
 	path := pathlock.Root()
-	if c.Tree == "" {
+	if c.Tree.IsZero() {
 		if r.Tree, err = pathlock.NewTree(pathlock.MutexNamespace, name); err != nil {
 			err = fmt.Errorf("%w: the name of the lock, without --tree: %w", errUsage, err)
 		}
-		if c.Path != "" {
+		if c.Path != nil {
 			err = fmt.Errorf("%w: --path is for --tree", errUsage)
 		}
 	} else {
 		if c.Name != "" { // without a name, the command comes first
 			command = append([]string{c.Name}, command...)
 		}
-		name = c.Tree
-		if r.Tree, err = parseTree(c.Tree); err == nil && c.Path != "" {
-			path, err = parsePath(c.Path)
+		r.Tree, name = c.Tree.Tree, nameOf(c.Tree.Tree)
+		if c.Path != nil {
+			path = *c.Path
 			name += " " + path.String()
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 type lsCommand struct {
-	Tree string `arg:"" optional:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
+	Tree namedTree `arg:"" optional:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
 	lockStore
 	JSON bool `help:"Write one JSON object per line." group:"Output:"`
 }
@@ -49,7 +49,7 @@ type treeLine struct {
 
 // Run implements the command.
 func (c *lsCommand) Run(ctx context.Context, out *output) error {
-	look, end, err := c.look(ctx, c.Tree)
+	look, end, err := c.look(ctx, c.Tree.Tree)
 	if err != nil {
 		return err
 	}
@@ -61,9 +61,9 @@ func (c *lsCommand) Run(ctx context.Context, out *output) error {
 	switch {
 	case c.JSON:
 		for _, s := range all {
-			snapshotLines(out, s, c.Tree != "")
+			snapshotLines(out, s, !c.Tree.IsZero())
 		}
-	case c.Tree != "":
+	case !c.Tree.IsZero():
 		out.text(snapshotText(all[0])...)
 	default:
 		out.text(treesText(all)...)
@@ -73,24 +73,18 @@ func (c *lsCommand) Run(ctx context.Context, out *output) error {
 
 // look returns a function that returns a snapshot of a tree or, if none is named, of each tree. The
 // caller calls end.
-func (s lockStore) look(ctx context.Context, name string) (look func(context.Context) ([]pathlock.Snapshot, error), end func(), err error) {
-	var tree pathlock.Tree
-	if name != "" {
-		if tree, err = parseTree(name); err != nil {
-			return nil, nil, err
-		}
-	}
+func (s lockStore) look(ctx context.Context, tree pathlock.Tree) (look func(context.Context) ([]pathlock.Snapshot, error), end func(), err error) {
 	locker, end, err := s.open(ctx)
-	if err != nil || name == "" {
-		return func(ctx context.Context) ([]pathlock.Snapshot, error) { return lookAll(ctx, locker) }, end, err
-	}
 	return func(ctx context.Context) ([]pathlock.Snapshot, error) {
+		if tree.IsZero() {
+			return lookAll(ctx, locker)
+		}
 		snapshot, err := lookAt(ctx, locker, tree)
 		if err != nil {
 			return nil, err
 		}
 		return []pathlock.Snapshot{snapshot}, nil
-	}, end, nil
+	}, end, err
 }
 
 func lookAt(ctx context.Context, locker *pathlock.Locker, tree pathlock.Tree) (pathlock.Snapshot, error) {

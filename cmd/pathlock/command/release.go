@@ -15,8 +15,8 @@ import (
 )
 
 type releaseCommand struct {
-	Tree   string `arg:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
-	Holder string `arg:"" help:"Holder or waiter, as ls shows it, or the fence of its lock." placeholder:"HOLDER"`
+	Tree   namedTree `arg:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
+	Holder string    `arg:"" help:"Holder or waiter, as ls shows it, or the fence of its lock." placeholder:"HOLDER"`
 	lockStore
 	Reason string `help:"Reason, for the output." required:"" placeholder:"TEXT"`
 	JSON   bool   `help:"Write one line of JSON that says who released what, and why." group:"Output:"`
@@ -57,11 +57,8 @@ type releasedLine struct {
 
 // Run implements the command.
 func (c *releaseCommand) Run(ctx context.Context, out *output, code *int) error {
-	tree, err := parseTree(c.Tree)
-	switch {
-	case err != nil:
-		return err
-	case strings.TrimSpace(c.Reason) == "":
+	tree := c.Tree.Tree
+	if strings.TrimSpace(c.Reason) == "" {
 		return fmt.Errorf("%w: --reason is empty", errUsage)
 	}
 	locker, end, err := c.open(ctx)

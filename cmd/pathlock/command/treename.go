@@ -10,24 +10,25 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// parseTree reads a tree as [nameOf] writes it: namespace/id.
-func parseTree(name string) (pathlock.Tree, error) {
-	namespace, id, ok := strings.Cut(name, "/")
+// namedTree is a tree that the command line names; the zero value where it names none.
+type namedTree struct{ pathlock.Tree }
+
+// UnmarshalText implements [encoding.TextUnmarshaler]: it reads a tree as [nameOf] writes it,
+// namespace/id.
+func (t *namedTree) UnmarshalText(text []byte) error {
+	namespace, id, ok := strings.Cut(string(text), "/")
 	if !ok {
-		return pathlock.Tree{}, fmt.Errorf("%w: the tree %q has no namespace: give namespace/id, such as testplan/plan-001", errUsage, name)
+		return fmt.Errorf("the tree %q has no namespace: give namespace/id, such as testplan/plan-001", text)
 	}
 	namespace, err := url.PathUnescape(namespace)
 	if err == nil {
 		id, err = url.PathUnescape(id)
 	}
 	if err != nil {
-		return pathlock.Tree{}, fmt.Errorf("%w: the tree %q: write %% as %%25: %w", errUsage, name, err)
+		return fmt.Errorf("the tree %q: write %% as %%25: %w", text, err)
 	}
-	tree, err := pathlock.NewTree(namespace, id)
-	if err != nil {
-		return tree, fmt.Errorf("%w: %w", errUsage, err)
-	}
-	return tree, nil
+	t.Tree, err = pathlock.NewTree(namespace, id)
+	return err
 }
 
 // nameOf writes a tree as the commands show and take it: namespace/id. What would end the

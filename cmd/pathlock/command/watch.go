@@ -13,7 +13,7 @@ import (
 )
 
 type watchCommand struct {
-	Tree string `arg:"" optional:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
+	Tree namedTree `arg:"" optional:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
 	lockStore
 	Interval time.Duration `help:"Time between two looks, at least 100ms (default: 1s)." default:"1s" placeholder:"DURATION"`
 	JSON     bool          `help:"Write one JSON object per line for each change." group:"Output:"`
@@ -49,7 +49,7 @@ func (c *watchCommand) Run(ctx context.Context, out *output) error {
 	if c.Interval < leastInterval {
 		return fmt.Errorf("%w: --interval must be %v or more", errUsage, leastInterval)
 	}
-	look, end, err := c.look(ctx, c.Tree)
+	look, end, err := c.look(ctx, c.Tree.Tree)
 	if err != nil {
 		return err
 	}
