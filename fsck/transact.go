@@ -145,9 +145,9 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 	if err != nil {
 		return nil, nil, err
 	}
-	bounded := false
+	wait := r.dialect.LockWait
 	giveBack := func() {
-		if bounded { // nobody else gets it with this setting
+		if wait.Session != "" { // nobody else gets it with this setting
 			dialect.Discard(conn)
 		}
 		_ = conn.Close()
@@ -157,18 +157,10 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 			giveBack()
 		}
 	}()
-	wait := r.dialect.LockWait
-	most := max(0, int64((r.opts.Wait+wait.Unit-1)/wait.Unit))
-	if wait.Read != "" {
-		var is int64
-		if err := conn.QueryRowContext(working, wait.Read).Scan(&is); err != nil {
+	most := max(1, int64((r.opts.Wait+wait.Unit-1)/wait.Unit))
+	if wait.Session != "" {
+		if _, err := conn.ExecContext(working, fmt.Sprintf(wait.Session, most)); err != nil {
 			return nil, nil, err
-		}
-		if is > most {
-			bounded = true
-			if _, err := conn.ExecContext(working, fmt.Sprintf(wait.Set, most)); err != nil {
-				return nil, nil, err
-			}
 		}
 	}
 	// The transaction locks the rows that its decisions depend on. Where a writer is alone, it has
@@ -178,7 +170,7 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 		key := r.dialect.Quote(r.table.Key)
 		options, first = nil, fmt.Sprintf("UPDATE %s SET %s = %s WHERE 1 = 0", r.dialect.Quote(r.table.Table), key, key)
 	} else if wait.Local != "" {
-		first = fmt.Sprintf(wait.Local, max(1, most))
+		first = fmt.Sprintf(wait.Local, most)
 	}
 	if tx, err = conn.BeginTx(held, options); err != nil {
 		return nil, nil, err

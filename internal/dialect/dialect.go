@@ -180,10 +180,10 @@ func Of(name Name) (*Dialect, error) {
 
 // LockWait says how long a session waits for a lock.
 type LockWait struct {
-	// Read asks for the session's limit, and Set sets it, in whole units; both are "" where Local
-	// does so for a transaction.
-	Read, Set, Local string
-	Unit             time.Duration
+	// Session and Local limit that for the session or the transaction, in whole units. One of them
+	// is "".
+	Session, Local string
+	Unit           time.Duration
 }
 
 // Quote quotes each part of a name such as "schema.table".

@@ -25,11 +25,8 @@ var MySQL = &Dialect{
 	identity:     "SELECT CONCAT(VERSION(), ' ', COALESCE(@@version_comment, ''))",
 	imitations:   mysqlImitations,
 	mistake:      "SELECT (",
-	LockWait: LockWait{
-		Read: "SELECT GREATEST(@@SESSION.innodb_lock_wait_timeout, @@SESSION.lock_wait_timeout)",
-		Set:  "SET SESSION innodb_lock_wait_timeout = %[1]d, lock_wait_timeout = %[1]d", Unit: time.Second,
-	},
-	Hides: "the sql_mode PAD_CHAR_TO_FULL_LENGTH adds spaces to what CHAR columns hold: set another sql_mode in the URL",
+	LockWait:     LockWait{Session: "SET SESSION innodb_lock_wait_timeout = %[1]d, lock_wait_timeout = %[1]d", Unit: time.Second},
+	Hides:        "the sql_mode PAD_CHAR_TO_FULL_LENGTH adds spaces to what CHAR columns hold: set another sql_mode in the URL",
 	// MariaDB does not know FOR SHARE.
 	Share:             "LOCK IN SHARE MODE",
 	Update:            "FOR UPDATE",

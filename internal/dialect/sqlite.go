@@ -20,7 +20,7 @@ var SQLite = &Dialect{
 	Grammar:        sqliteGrammar,
 	row:            rowSQL{bytes: "x'%s'"},
 	mark:           `"`,
-	LockWait:       LockWait{Read: "PRAGMA busy_timeout", Set: "PRAGMA busy_timeout = %d", Unit: time.Millisecond},
+	LockWait:       LockWait{Session: "PRAGMA busy_timeout = %d", Unit: time.Millisecond},
 	SoleWriter:     true,
 	Both:           [3]string{"", " UNION ALL ", ""},
 	Binary:         "?",

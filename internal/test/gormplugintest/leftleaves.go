@@ -130,7 +130,7 @@ func (w *world) impatient(tx *gorm.DB) {
 	w.Helper()
 	d, err := dialect.Of(dialect.Name(tx.Name()))
 	w.must(err)
-	w.must(tx.Exec(fmt.Sprintf(cmp.Or(d.LockWait.Set, d.LockWait.Local), time.Second/d.LockWait.Unit)).Error)
+	w.must(tx.Exec(fmt.Sprintf(cmp.Or(d.LockWait.Session, d.LockWait.Local), time.Second/d.LockWait.Unit)).Error)
 }
 
 // mayGiveUp fails the test on an error that asks for neither another try nor another level.
