@@ -75,7 +75,6 @@ func (c *doctorCommand) Run(ctx context.Context, out *output, code *int) error {
 	if err != nil {
 		return err
 	}
-	report.Sort()
 	*code = c.code(report)
 	for _, f := range report.Findings {
 		switch {

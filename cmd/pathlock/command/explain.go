@@ -66,7 +66,7 @@ func (c *explainCommand) Run(ctx context.Context, out *output, code *int) error 
 	var locker *pathlock.Locker
 	if c.Locks != "" {
 		var end func()
-		if locker, end, err = c.open(ctx); err != nil {
+		if locker, end, err = c.open(ctx, true); err != nil {
 			return err
 		}
 		defer end()

@@ -74,7 +74,7 @@ func (c *lsCommand) Run(ctx context.Context, out *output) error {
 // look returns a function that returns a snapshot of a tree or, if none is named, of each tree. The
 // caller calls end.
 func (s lockStore) look(ctx context.Context, tree pathlock.Tree) (look func(context.Context) ([]pathlock.Snapshot, error), end func(), err error) {
-	locker, end, err := s.open(ctx)
+	locker, end, err := s.open(ctx, true)
 	return func(ctx context.Context) ([]pathlock.Snapshot, error) {
 		if tree.IsZero() {
 			return lookAll(ctx, locker)

@@ -47,42 +47,32 @@ type lockStore struct {
 	LocksPassword string `help:"Password of the lock store, unencoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Lock store:"`
 }
 
-// open opens the lock store for looking: it creates no tables. The caller calls the function that
-// it returns in the end.
-func (s lockStore) open(ctx context.Context) (*pathlock.Locker, func(), error) {
-	store, err := s.openShared(ctx, anystore.WithoutTables())
-	if err != nil {
-		return nil, nil, err
-	}
-	if doctor.MissingFile(store) {
-		doctor.Close(ctx, store)
-		return nil, nil, fmt.Errorf("--locks: there is no file %s: no program has used this lock store", strings.TrimPrefix(store.String(), "sqlite://"))
-	}
-	locker, end := lockerOn(ctx, store)
-	return locker, end, nil
-}
-
-// lockerOn returns a locker on a lock store, and what closes the store in the end.
-func lockerOn(ctx context.Context, store *anystore.Store) (*pathlock.Locker, func()) {
-	return pathlock.New(store, pathlock.WithLogger(slog.New(slog.DiscardHandler))), func() { doctor.Close(ctx, store) }
-}
-
-// openShared opens the lock store, which has to be one that other programs see.
-func (s lockStore) openShared(ctx context.Context, opts ...anystore.Option) (*anystore.Store, error) {
+// open opens the lock store, which has to be one that other programs see. Who only looks creates
+// neither tables nor a file. The caller calls the function that it returns in the end.
+func (s lockStore) open(ctx context.Context, looks bool) (*pathlock.Locker, func(), error) {
 	switch {
 	case s.Locks == "":
-		return nil, fmt.Errorf("%w: no lock store: give --locks, or set PATHLOCK_LOCKS", errUsage)
+		return nil, nil, fmt.Errorf("%w: no lock store: give --locks, or set PATHLOCK_LOCKS", errUsage)
 	case s.Locks == "off", isPrivate(s.Locks):
-		return nil, fmt.Errorf("%w: --locks: this lock store shows its locks to no other program", errUsage)
+		return nil, nil, fmt.Errorf("%w: --locks: this lock store shows its locks to no other program", errUsage)
 	}
-	store, err := anystore.Open(ctx, s.Locks, append(append(opts, anystore.WithPassword(s.LocksPassword)), s.stores...)...)
+	opts := append([]anystore.Option{anystore.WithPassword(s.LocksPassword)}, s.stores...)
+	if looks {
+		opts = append(opts, anystore.WithoutTables())
+	}
+	store, err := anystore.Open(ctx, s.Locks, opts...)
 	switch {
 	case errors.Is(err, anystore.ErrURL):
-		return nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
+		return nil, nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
 	case err != nil:
-		return nil, failed("--locks", err)
+		return nil, nil, failed("--locks", err)
 	}
-	return store, nil
+	end := func() { doctor.Close(ctx, store) }
+	if looks && doctor.MissingFile(store) {
+		end()
+		return nil, nil, fmt.Errorf("--locks: there is no file %s: no program has used this lock store", strings.TrimPrefix(store.String(), "sqlite://"))
+	}
+	return pathlock.New(store, pathlock.WithLogger(slog.New(slog.DiscardHandler))), end, nil
 }
 
 // failed says what an error of the lock store means.
@@ -102,12 +92,7 @@ func (c *fsckCommand) openLocks(ctx context.Context, report *report) (*pathlock.
 	case isPrivate(c.Locks):
 		return nil, nil, fmt.Errorf("%w: --locks: no other program sees the locks of this one's memory; give off if no program writes the table", errUsage)
 	}
-	store, err := c.openShared(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	locker, end := lockerOn(ctx, store)
-	return locker, end, nil
+	return c.open(ctx, false)
 }
 
 // openDB opens the database that --db names, without connecting to it. A file has to exist.
@@ -143,13 +128,7 @@ func connectDB(ctx context.Context, name string) (*sql.DB, fsck.Dialect, error) 
 
 // reach returns an error if the database does not answer in time.
 func reach(ctx context.Context, db *sql.DB, patience time.Duration) error {
-	limited, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %v", patience))
-	defer cancel()
-	err := db.PingContext(limited)
-	if err != nil && limited.Err() != nil {
-		err = context.Cause(limited)
-	}
-	if err != nil {
+	if err := doctor.Within(ctx, patience, db.PingContext); err != nil {
 		return fmt.Errorf("connect to the database, which %s: %w", anystore.Trouble(err), err)
 	}
 	return nil

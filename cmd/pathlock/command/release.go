@@ -61,7 +61,7 @@ func (c *releaseCommand) Run(ctx context.Context, out *output, code *int) error 
 	if strings.TrimSpace(c.Reason) == "" {
 		return fmt.Errorf("%w: --reason is empty", errUsage)
 	}
-	locker, end, err := c.open(ctx)
+	locker, end, err := c.open(ctx, true)
 	if err != nil {
 		return err
 	}

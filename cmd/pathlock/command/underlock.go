@@ -84,11 +84,10 @@ func (u *underLock) run(ctx context.Context, out *output, args []string, name st
 		}
 	}
 	defer signal.Stop(signals)
-	store, err := u.openShared(ctx)
+	locker, end, err := u.open(ctx, false)
 	if err != nil {
 		return codeWithoutLock(err), err
 	}
-	locker, end := lockerOn(ctx, store)
 	defer end()
 	var h heldLock
 	acquired := make(chan error, 1)

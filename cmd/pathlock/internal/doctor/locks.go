@@ -86,9 +86,9 @@ func (e *exam) quorum(ctx context.Context, store *anystore.Store) {
 	e.members = len(store.Members())
 	var failing []int
 	for i, member := range store.Members() {
-		begin := len(e.findings)
+		begin := len(e.Findings)
 		e.locks(ctx, member)
-		if slices.ContainsFunc(e.findings[begin:], func(f Finding) bool { return f.Level == Problem }) {
+		if slices.ContainsFunc(e.Findings[begin:], func(f Finding) bool { return f.Level == Problem }) {
 			failing = append(failing, i+1)
 		}
 	}
@@ -98,14 +98,14 @@ func (e *exam) quorum(ctx context.Context, store *anystore.Store) {
 	case spare < 0:
 		e.found(Problem, about, "members", is, "no majority is sound: nothing is granted, or locks are lost", change)
 	default:
-		for i := range e.findings {
-			f := &e.findings[i]
+		for i := range e.Findings {
+			f := &e.Findings[i]
 			f.Level, f.Means = min(f.Level, Warning), strings.ReplaceAll(f.Means, "nothing is granted", "this member grants nothing")
 		}
 		e.found(Warning, about, "members", is, fmt.Sprintf("locks are granted, and %d more members may fail", spare), change)
 	}
 	// A trial would make the file of a member that is not there.
-	if !slices.ContainsFunc(e.findings, func(f Finding) bool { return f.Check == "tables" && f.Level >= Warning }) {
+	if !slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Check == "tables" && f.Level >= Warning }) {
 		e.probe(ctx, about, store)
 	}
 }

@@ -67,7 +67,7 @@ type Finding struct {
 	Statements []string `json:"statements,omitempty"`
 }
 
-// Report is the result of an examination.
+// Report is the result of an examination. What matters most comes first.
 type Report struct{ Findings []Finding }
 
 // Count returns how many findings have a level.
@@ -79,11 +79,6 @@ func (r Report) Count(level Level) int {
 		}
 	}
 	return n
-}
-
-// Sort puts what matters most first. Findings of one level stay in order.
-func (r Report) Sort() {
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return int(b.Level) - int(a.Level) })
 }
 
 // answerCheck is the check whether a server answers.
@@ -136,24 +131,25 @@ func Examine(ctx context.Context, s Subject) (Report, error) {
 	}
 	if s.DB != nil {
 		e.database(ctx)
-		if store != nil && !(Report{e.findings}).Unanswered() {
+		if store != nil && !e.Unanswered() {
 			e.same(ctx, store)
 		}
 	}
-	return Report{e.findings}, ctx.Err()
+	slices.SortStableFunc(e.Findings, func(a, b Finding) int { return int(b.Level) - int(a.Level) })
+	return e.Report, ctx.Err()
 }
 
 // exam is an examination under way.
 type exam struct {
 	Subject
-	findings []Finding
+	Report
 	// members is how many members the quorum has that is examined, 0 for any other store.
 	members int
 }
 
 // found adds a finding.
 func (e *exam) found(level Level, about, check, is, means, change string) {
-	e.findings = append(e.findings, Finding{Level: level, About: about, Check: check, Is: is, Means: means, Change: change})
+	e.Findings = append(e.Findings, Finding{Level: level, About: about, Check: check, Is: is, Means: means, Change: change})
 }
 
 // fine adds that something is as it should be.
@@ -170,15 +166,21 @@ func (e *exam) unanswered(about string, err error) {
 		"check that the server runs and accepts more clients, and that the URL, its TLS, the user and the password are right")
 }
 
-// ask calls f with a context that ends after the server's time.
-func (e *exam) ask(ctx context.Context, f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, e.Patience, fmt.Errorf("no answer within %v", e.Patience))
+// Within calls f with a context that ends after a time. If f fails then, the error says so, whatever
+// that of f says.
+func Within(ctx context.Context, patience time.Duration, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %v", patience))
 	defer cancel()
 	err := f(ctx)
-	if err != nil && errors.Is(err, context.DeadlineExceeded) {
-		return errors.Join(err, context.Cause(ctx))
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	return err
+}
+
+// ask calls f with a context that ends after the server's time.
+func (e *exam) ask(ctx context.Context, f func(context.Context) error) error {
+	return Within(ctx, e.Patience, f)
 }
 
 // answer is what a server answers within its time.

@@ -100,7 +100,7 @@ func (e *exam) schema(about string, f treeschema.Finding) {
 	if f.Table != "" {
 		about = f.Table
 	}
-	e.findings = append(e.findings, Finding{
+	e.Findings = append(e.Findings, Finding{
 		Level: level, About: about, Check: string(f.Check), Is: f.Missing, Means: f.Why, Change: f.Advice, Statements: f.Statements,
 	})
 }
