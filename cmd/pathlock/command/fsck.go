@@ -112,8 +112,29 @@ func (c *fsckCommand) Run(ctx context.Context, out *output, code *int) (err erro
 	if !c.Repair {
 		return c.check(ctx, checker, report, code)
 	}
-	elsewhere := func(locker *pathlock.Locker) error { return c.elsewhere(ctx, locker, db, dialect, table) }
-	return c.repair(ctx, checker, report, elsewhere, code)
+	opts := fsck.RepairOptions{
+		Tree: c.tree(), Apply: c.Apply, AllowMoves: c.Moves, LostFound: c.LostFound, Wait: c.Wait, Moves: report.moves,
+		Report: report.problem, Changed: report.change, Left: report.left, Skipped: report.skipped,
+	}
+	if c.Apply {
+		var end func()
+		if opts.Locker, end, err = c.openLocks(ctx, report); err != nil {
+			return err
+		}
+		defer end()
+		if err := c.elsewhere(ctx, opts.Locker, db, dialect, table); err != nil {
+			return err
+		}
+	}
+	if c.Log != "" {
+		log, err := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			return fmt.Errorf("open the log: %w", err)
+		}
+		defer func() { _ = log.Close() }() // each line has been synced
+		opts.Log = log
+	}
+	return c.repair(ctx, checker, opts, report, code)
 }
 
 func (c *fsckCommand) tree() fsck.Key {
@@ -154,6 +175,9 @@ func (c *fsckCommand) nothing(s fsck.Summary) error {
 // elsewhere returns an error if the programs on the database are known to take their locks in
 // another place than the repair would.
 func (c *fsckCommand) elsewhere(ctx context.Context, locker *pathlock.Locker, db *sql.DB, dialect fsck.Dialect, table fsck.Table) error {
+	if locker == nil {
+		return nil
+	}
 	places, err := doctor.LockPlaces(ctx, db, dialect)
 	i := slices.IndexFunc(places, func(p doctor.LockPlace) bool { return p.Table == c.Table })
 	if err != nil || i < 0 {
@@ -170,32 +194,7 @@ func (c *fsckCommand) elsewhere(ctx context.Context, locker *pathlock.Locker, db
 	return nil
 }
 
-func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report *report, elsewhere func(*pathlock.Locker) error, code *int) (err error) {
-	opts := fsck.RepairOptions{
-		Tree: c.tree(), Apply: c.Apply, AllowMoves: c.Moves, LostFound: c.LostFound, Wait: c.Wait, Moves: report.moves,
-		Report: report.problem, Changed: report.change, Left: report.left, Skipped: report.skipped,
-	}
-	if c.Apply {
-		locker, closeLocks, err := c.openLocks(ctx, report)
-		if err != nil {
-			return err
-		}
-		defer closeLocks()
-		if locker != nil {
-			if err := elsewhere(locker); err != nil {
-				return err
-			}
-		}
-		opts.Locker = locker
-		if c.Log != "" {
-			log, err := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-			if err != nil {
-				return fmt.Errorf("open the log: %w", err)
-			}
-			opts.Log = log
-			defer func() { _ = log.Close() }() // each line has been synced
-		}
-	}
+func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, opts fsck.RepairOptions, report *report, code *int) error {
 	summary, err := checker.Repair(ctx, opts)
 	if errors.Is(err, pathlock.ErrUnavailable) {
 		err = failed("repairing", err)
