@@ -18,6 +18,7 @@ var noise = regexp.MustCompile(`(?s)'(?:''|[^'])*'|(?:\s|--[^\n]*|/\*.*?\*/)+|::
 var (
 	spellings = strings.NewReplacer("=anyarray", "in", "=false", "=0", "_utf8mb4'", "'")
 	bytes     = regexp.MustCompile(`x'(\w+)'`)
+	negative  = regexp.MustCompile(`'(-\d+)'`)
 )
 
 // normal returns SQL in lower case, without comments, casts and the quotes of names, and with the
@@ -38,7 +39,7 @@ func normal(text, space string) string {
 
 // spelt returns an expression in one spelling for all databases.
 func spelt(text string) string {
-	return bytes.ReplaceAllString(spellings.Replace(normal(text, "")), "0x$1")
+	return negative.ReplaceAllString(bytes.ReplaceAllString(spellings.Replace(normal(text, "")), "0x$1"), "$1")
 }
 
 // same reports whether an expression of the database is one that AutoMigrate writes. Parentheses do

@@ -17,6 +17,8 @@ type adoptCommand struct {
 	Table   string        `help:"Table to look at: suites or schema.suites (default: all tables)." placeholder:"NAME"`
 	Tree    string        `name:"tree-column" help:"Column of the trees' ids, or two that together say the tree, such as uid,sid, with --table (default: what the rows say)." placeholder:"COLUMN"`
 	Name    string        `help:"Column of the names of siblings, with --table (default: what the rows say)." placeholder:"COLUMN"`
+	Deleted *string       `help:"Column that marks a row as deleted, as pathlock fsck takes it, with --table. Give --deleted= if rows are deleted for good (default: what the rows say)." placeholder:"COLUMN"`
+	When    string        `help:"Value by which that column marks a row as deleted: archived, 2. All others are then live." name:"deleted-when" placeholder:"VALUE"`
 	Alias   string        `help:"Column by which URLs name rows, if not by the key, with --table." placeholder:"COLUMN"`
 	Timeout time.Duration `help:"How long it may take (default: 5m)." default:"5m" placeholder:"DURATION"`
 	JSON    bool          `help:"Write one JSON object."`
@@ -40,7 +42,7 @@ Examples:
     export PATHLOCK_DB='mysql://user:pass@tcp(127.0.0.1:3306)/admin'
     pathlock adopt
     pathlock adopt --table sys_dept
-    pathlock adopt --table files --tree-column storage_id --name title
+    pathlock adopt --table files --tree-column storage_id --name title --deleted state --deleted-when gone
 
 Exit codes:
 
@@ -52,8 +54,11 @@ Exit codes:
 
 // Run implements the command.
 func (c *adoptCommand) Run(outer context.Context, out *output) (err error) {
-	if c.Table == "" && c.Tree+c.Name+c.Alias != "" {
-		return fmt.Errorf("%w: --tree-column, --name and --alias need --table", errUsage)
+	switch {
+	case c.Table == "" && (c.Tree+c.Name+c.Alias != "" || c.Deleted != nil):
+		return fmt.Errorf("%w: --tree-column, --name, --deleted and --alias need --table", errUsage)
+	case c.When != "" && (c.Deleted == nil || *c.Deleted == ""):
+		return fmt.Errorf("%w: --deleted-when needs --deleted", errUsage)
 	}
 	db, dialect, err := connectDB(outer, c.DB)
 	if err != nil {
@@ -62,7 +67,7 @@ func (c *adoptCommand) Run(outer context.Context, out *output) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	ctx, cancel := context.WithTimeoutCause(outer, c.Timeout, fmt.Errorf("not done within %v: give --table, or a longer --timeout", c.Timeout))
 	defer cancel()
-	opts := adopt.Options{Table: c.Table, Tree: c.Tree, Name: c.Name, Alias: c.Alias, Progress: progressOn(out.errs)}
+	opts := adopt.Options{Table: c.Table, Tree: c.Tree, Name: c.Name, Deleted: c.Deleted, DeletedWhen: c.When, Alias: c.Alias, Progress: progressOn(out.errs)}
 	report, err := adopt.Run(ctx, db, dialect, opts)
 	if ctx.Err() != nil && outer.Err() == nil {
 		return errors.Join(context.Cause(ctx), err)

@@ -120,9 +120,9 @@ type answer struct {
 	Unsupported []struct{ Table, Why string }
 }
 
-func (tr trial) adopt(t *testing.T) (a answer) {
+func (tr trial) adopt(t *testing.T, args ...string) (a answer) {
 	t.Helper()
-	code, out, errs := run(t, "adopt", "--db", tr.url, "--json")
+	code, out, errs := run(t, append([]string{"adopt", "--db", tr.url, "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &a); code != 0 || err != nil {
 		t.Fatalf("exit code %d, %v: %s%s", code, err, out, errs)
 	}

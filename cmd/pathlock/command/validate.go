@@ -46,7 +46,7 @@ func (c *fsckCommand) leafTables() (tables []fsck.Table, err error) {
 		leaf := fsck.Table{Table: name, Key: "id", Name: "name"}
 		known := map[string]*string{
 			"key": &leaf.Key, "parent": &leaf.Parent, "name": &leaf.Name, "path": &leaf.Path, "id-path": &leaf.IDPath,
-			"path-form": &leaf.PathForm, "id-path-form": &leaf.IDPathForm, "depth": &leaf.Depth, "deleted": &leaf.Deleted, "version-column": &leaf.Version,
+			"path-form": &leaf.PathForm, "id-path-form": &leaf.IDPathForm, "depth": &leaf.Depth, "deleted": &leaf.Deleted, "deleted-when": &leaf.DeletedWhen, "version-column": &leaf.Version,
 		}
 		for option, values := range given {
 			if known[option] == nil || len(values) > 1 {

@@ -94,6 +94,10 @@ type Options struct {
 	// Tree and Name are columns of the table that have the trees' ids and the rows' names. "" means
 	// that the rows say it. Two columns that together say the tree have a comma between them.
 	Tree, Name string
+	// Deleted is the column of the table that marks rows as deleted, "" for none, and DeletedWhen
+	// its only value in these, "" for any but zero. nil means that the rows say it.
+	Deleted     *string
+	DeletedWhen string
 	// Alias is a column of the table by which programs look rows up, "" for none.
 	Alias string
 	// Progress is called with what is being read, and with 0 rows at the end. It may be nil.
@@ -146,10 +150,14 @@ func (r *reader) shapes(ctx context.Context, opts Options, report *Report) (shap
 			continue
 		}
 		first, second, _ := strings.Cut(opts.Tree, ",")
-		for _, column := range []string{first, second, opts.Name, opts.Alias} {
+		t.deleted, t.deletedWhen = opts.Deleted, opts.DeletedWhen
+		for _, column := range []string{first, second, opts.Name, opts.Alias, t.statedMark()} {
 			if _, ok := t.cells[column]; column != "" && !ok {
 				return nil, fmt.Errorf("%s has no column %q that can be read", t.name, column)
 			}
+		}
+		if err := t.checkMark(); err != nil {
+			return nil, err
 		}
 		t.tree, t.second, t.label, t.alias = first, second, opts.Name, opts.Alias
 		found, unsupported := t.shapes()

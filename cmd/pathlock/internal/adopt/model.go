@@ -41,7 +41,7 @@ func leafFlag(l treetable.Table) string {
 	text, mark := l.Table, "?"
 	for _, f := range []struct{ option, is, usual string }{
 		{"key", l.Key, "id"}, {"parent", l.Parent, ""}, {"name", l.Name, "name"}, {"path", l.Path, ""}, {"id-path", l.IDPath, ""},
-		{"path-form", l.PathForm, "/*/*"}, {"id-path-form", l.IDPathForm, "/*/*"}, {"deleted", l.Deleted, ""},
+		{"path-form", l.PathForm, "/*/*"}, {"id-path-form", l.IDPathForm, "/*/*"}, {"deleted", l.Deleted, ""}, {"deleted-when", l.DeletedWhen, ""},
 	} {
 		if f.is != f.usual && (f.is != "" || f.option == "name") {
 			text, mark = text+mark+f.option+"="+strings.NewReplacer("%", "%25", "&", "%26", "+", "%2B", " ", "%20").Replace(f.is), "&"

@@ -40,6 +40,7 @@ func (s *shape) notes() (notes []string) {
 	if s.Deleted != "" && s.markTag() == "" && s.of.kind(s.Deleted) == dialect.Number {
 		notes = append(notes, fmt.Sprintf("the field of %s needs the tag pathlock:\"deleted\", unless it is a soft_delete.DeletedAt", s.Deleted))
 	}
+	notes = append(notes, s.possibleMarks()...)
 	if !s.guessed {
 		notes = append(notes, s.others()...)
 	}

@@ -42,6 +42,9 @@ type table struct {
 	// tree, with second if two say it, label and alias are the columns of the trees' ids, of the
 	// names, and of what URLs name rows by, that somebody has stated.
 	tree, second, label, alias string
+	// deleted, nil for none, and deletedWhen are the mark of deletion that somebody has stated.
+	deleted     *string
+	deletedWhen string
 	// more is set if the table has more rows than were read.
 	more bool
 }
@@ -183,7 +186,7 @@ func (r *reader) legible(c treeschema.Column) string {
 			return fmt.Sprintf("HEX(SUBSTR(%s, 1, %d))", quoted, treetable.MostZeros)
 		}
 		return ""
-	case kind == dialect.Other, kind == dialect.Bits:
+	case kind == dialect.Other, kind == dialect.Bits && r.dialect == dialect.PostgreSQL:
 		return ""
 	}
 	return quoted

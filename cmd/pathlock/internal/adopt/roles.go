@@ -12,42 +12,20 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
-// Names that hint at deletion marks and at the columns of trees' ids.
+// Names that hint at the columns of trees' ids, and of depths.
 var (
-	markHint  = regexp.MustCompile(`(?i)^(is_?)?(deleted|del|removed|delete)(_?(at|on|time|date|flag|mark|ts))?$|^trashed_?(at|on|time)$`)
 	treeHint  = regexp.MustCompile(`(?i)^(\w+_)?(tenant|plan|project|org|organi[sz]ation|(work)?space|storage|root|collection|site|team|book|company|suite|community|drive|volume|library|repo|repository)(_?u?u?id)?$`)
 	ownHint   = regexp.MustCompile(`(?i)^(\w+_)?(owner|user|account)(_?u?u?id)?$|^uid$`)
 	pairHint  = regexp.MustCompile(`(?i)id$|type|kind|bucket`)
 	depthHint = regexp.MustCompile(`(?i)(level|depth|grade|lvl|tier)$`)
-	wordMark  = regexp.MustCompile(`(?i)^(deleted|archived|trashed|removed)$`)
 )
-
-// mark returns the column that marks rows as deleted, and its value in these if it is no plain
-// mark. A time beside a flag only says when that was set.
-func (t *table) mark() (column, when string) {
-	for _, kinds := range [][]dialect.ColumnKind{{dialect.Number, dialect.Bool, dialect.Bits, dialect.Text}, {dialect.Time}} {
-		for _, name := range t.order {
-			if slices.Contains(kinds, t.kind(name)) && markHint.MatchString(name) {
-				return name, ""
-			}
-		}
-	}
-	for _, name := range t.texts() {
-		if !strings.Contains(strings.ToLower(name), "stat") {
-			continue
-		}
-		for _, c := range t.cells[name] {
-			if wordMark.MatchString(c.String) {
-				return name, c.String
-			}
-		}
-	}
-	return "", ""
-}
 
 // settle finds the column of the trees' ids: it has one value from each row to the rows below, and
 // a name that says so, or the only difference between rows of one place.
 func (s *shape) settle() {
+	if s.hasBin() {
+		s.Deleted, s.DeletedWhen = "", ""
+	}
 	s.findDepth()
 	if s.Tree = cmp.Or(s.Tree, s.of.tree); s.Tree != "" {
 		if s.of.second != "" && s.pair == nil {

@@ -1,0 +1,165 @@
+package adopt
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treetable"
+)
+
+// Names that hint at deletion marks, words in columns of states that are one, and columns that may
+// be one to those who know the program.
+var (
+	markHint   = regexp.MustCompile(`(?i)^(is_?)?(deleted?|del|removed|trashed|discarded|recycled)(_?(at|on|time|date|flag|mark|ts))?$|^in_?(trash|recycle_?bin)$`)
+	wordMark   = regexp.MustCompile(`(?i)^(deleted|archived|trashed|removed)$`)
+	stateHint  = regexp.MustCompile(`(?i)(^|_)(status|state)$|^(is_?)?archived$`)
+	binHint    = regexp.MustCompile(`(?i)\b(recycle|recycled|trash|bin)\b`)
+	activeHint = regexp.MustCompile(`(?i)^(is_?)?(active|valid)(_?flag)?$`)
+)
+
+// mostStates is how many values a column of states has at most.
+const mostStates = 8
+
+// answers are the texts that deny a mark, each with the one that affirms it.
+var answers = map[string]string{"n": "y", "no": "yes", "f": "t", "false": "true"}
+
+// mark returns the column that marks rows as deleted, and its value in these if it is no plain
+// mark: what somebody has stated, or what names and rows say. A time beside a flag only says when
+// that was set.
+func (t *table) mark() (column, when string) {
+	if t.deleted != nil {
+		return *t.deleted, t.deletedWhen
+	}
+	for _, kinds := range [][]dialect.ColumnKind{{dialect.Number, dialect.Bool, dialect.Bits, dialect.Text}, {dialect.Time}} {
+		for _, name := range t.order {
+			if !slices.Contains(kinds, t.kind(name)) || !markHint.MatchString(name) {
+				continue
+			}
+			if when, is := t.markedBy(name); is {
+				return name, when
+			}
+		}
+	}
+	for _, name := range t.texts() {
+		if i := slices.IndexFunc(t.cells[name], func(c cell) bool { return wordMark.MatchString(c.String) }); i >= 0 && strings.Contains(strings.ToLower(name), "stat") {
+			return name, t.cells[name][i].String
+		}
+	}
+	return "", ""
+}
+
+// markedBy returns the value by which a column with the name of a mark marks rows as deleted, ""
+// for any but zero. It is no mark if no row is live by it.
+func (t *table) markedBy(name string) (when string, is bool) {
+	if t.rows > 0 && t.cells[name] == nil {
+		return "", false // it cannot be read
+	}
+	for _, c := range t.cells[name] {
+		yes := answers[strings.ToLower(c.String)]
+		switch {
+		case t.kind(name) != dialect.Text:
+		case wordMark.MatchString(c.String):
+			return c.String, true
+		case yes == "":
+		case unicode.IsUpper(rune(c.String[len(c.String)-1])):
+			return strings.ToUpper(yes), true
+		case unicode.IsUpper(rune(c.String[0])):
+			return strings.ToUpper(yes[:1]) + yes[1:], true
+		default:
+			return yes, true
+		}
+	}
+	return "", t.hasLive(name)
+}
+
+// hasLive reports whether a row is live by a plain mark. All times may mark deleted rows.
+func (t *table) hasLive(name string) bool {
+	plain := shape{Table: treetable.Table{Deleted: name}, of: t}
+	for i := range t.rows {
+		if plain.isLive(i) {
+			return true
+		}
+	}
+	return t.rows == 0 || plain.isTimestamp()
+}
+
+// hasBin reports whether marked rows are below a live one that is a bin by one of its texts. They
+// are then part of the tree, as a move has put them there.
+func (s *shape) hasBin() (has bool) {
+	if s.Deleted == "" || s.of.deleted != nil {
+		return false
+	}
+	rowOf := s.rowOf()
+	for i, c := range s.of.cells[s.Parent] {
+		up, ok := rowOf[c.String]
+		if !ok || s.isLive(i) {
+			continue
+		}
+		if has = slices.ContainsFunc(s.of.texts(), func(text string) bool { return binHint.MatchString(s.of.cells[text][up].String) }); !has {
+			return false
+		}
+	}
+	return has
+}
+
+// statedMark is the column that somebody has stated, "" for none.
+func (t *table) statedMark() string {
+	if t.deleted == nil {
+		return ""
+	}
+	return *t.deleted
+}
+
+// checkMark refuses a stated mark that no tag can state, or by which no row is live.
+func (t *table) checkMark() (err error) {
+	name, when, literal := t.statedMark(), t.deletedWhen, ""
+	kind := t.kind(name)
+	switch {
+	case name == "":
+		return nil
+	case when == "" && !t.hasLive(name):
+		return fmt.Errorf("no row has NULL, 0 or an empty %s: give the value that deleted rows have, --deleted-when", name)
+	case when != "":
+		literal, err = dialect.MarkLiteral(when, kind == dialect.Number)
+	}
+	if err != nil || when != "" && kind != dialect.Text && (kind != dialect.Number || literal == "0" || literal != when) {
+		return fmt.Errorf("%q cannot be the value of %s in deleted rows: only a text without quotes, or a number other than 0, can", when, name)
+	}
+	return nil
+}
+
+// possibleMarks says which columns may mark rows as deleted, where none is known to.
+func (s *shape) possibleMarks() (notes []string) {
+	if s.Deleted != "" || s.of.deleted != nil {
+		return nil
+	}
+	for _, name := range s.of.order {
+		isActive := activeHint.MatchString(name)
+		if s.of.cells[name] == nil || s.hasRole(name) || !isActive && !stateHint.MatchString(name) && !markHint.MatchString(name) {
+			continue
+		}
+		values := make(map[string]bool)
+		for _, c := range s.of.cells[name] {
+			values[cmp.Or(c.String, "empty")] = true
+		}
+		isText := s.of.kind(name) == dialect.Text
+		flags, is := "--deleted "+name, fmt.Sprintf("%s (%s)", name, strings.Join(slices.Sorted(maps.Keys(values)), ", "))
+		switch {
+		case len(values) > mostStates:
+			continue
+		case isActive && !isText:
+			notes = append(notes, fmt.Sprintf("if %s marks deleted rows by 0: this is not supported; add a column that is 0 in live rows", is))
+			continue
+		case isText, !s.of.hasLive(name), !markHint.MatchString(name) && len(values) > 2:
+			flags += " --deleted-when VALUE"
+		}
+		notes = append(notes, fmt.Sprintf("if %s marks deleted rows, give %s to this command", is, flags))
+	}
+	return notes
+}
