@@ -85,13 +85,14 @@ func (v verdict) fits(parentHinted, pathHinted bool) bool {
 // where all rows are at the top.
 func (t *table) links() (links []shape) {
 	for _, parent := range t.order {
-		if t.cells[parent] == nil && t.rows > 0 || pathHint.MatchString(parent) {
+		if t.cells[parent] == nil && t.rows > 0 || pathHint.MatchString(parent) || depthHint.MatchString(parent) {
 			continue
 		}
 		for _, key := range t.keys(parent) {
 			s := shape{Table: treetable.Table{Table: t.name, Key: key, Parent: parent}, of: t}
 			s.Deleted, s.DeletedWhen = t.mark()
 			if parent != key && alike(t.kind(key), t.kind(parent)) && s.isLink() {
+				s.checkRowsBelow()
 				links = append(links, s)
 			}
 		}

@@ -89,23 +89,43 @@ func (t *table) hasLive(name string) bool {
 	return t.rows == 0 || plain.isTimestamp()
 }
 
-// hasBin reports whether marked rows are below a live one that is a bin by one of its texts. They
-// are then part of the tree, as a move has put them there.
-func (s *shape) hasBin() (has bool) {
+// checkRowsBelow takes a mark for none if more live rows than marked ones are below marked rows, as
+// in a thread that shows the answers to a deleted comment, or if marked rows are below a live one
+// that is a bin by one of its texts, where a move has put them. These are part of the tree.
+func (s *shape) checkRowsBelow() {
 	if s.Deleted == "" || s.of.deleted != nil {
-		return false
+		return
 	}
-	rowOf := s.rowOf()
-	for i, c := range s.of.cells[s.Parent] {
-		up, ok := rowOf[c.String]
-		if !ok || s.isLive(i) {
-			continue
-		}
-		if has = slices.ContainsFunc(s.of.texts(), func(text string) bool { return binHint.MatchString(s.of.cells[text][up].String) }); !has {
-			return false
+	all := shape{Table: s.Table, of: s.of}
+	all.Deleted = ""
+	alive, marked, moved := 0, 0, 0
+	for below, above := range all.links(all.rowOf()) {
+		inBin := func(text string) bool { return binHint.MatchString(s.of.cells[text][above].String) }
+		switch {
+		case s.isLive(above) && !s.isLive(below) && slices.ContainsFunc(s.of.texts(), inBin):
+			moved++
+		case s.isLive(above):
+		case s.isLive(below):
+			alive++
+		default:
+			marked++
 		}
 	}
-	return has
+	why := ""
+	switch {
+	case alive > 1 && alive > marked:
+		why = fmt.Sprintf("below the rows that %s marks, %d rows are live, and pathlock would delete them", s.Deleted, alive)
+	case moved > 0:
+		why = fmt.Sprintf("the rows that %s marks are in a bin, and so in the tree", s.Deleted)
+	default:
+		return
+	}
+	s.noMark = fmt.Sprintf("%s: it is taken for no mark. If it is one, give --deleted %s", why, s.Deleted)
+	if s.DeletedWhen != "" {
+		s.noMark += " --deleted-when " + quoted(s.DeletedWhen, true)
+	}
+	s.noMark += " to this command"
+	s.Deleted, s.DeletedWhen = "", ""
 }
 
 // statedMark is the column that somebody has stated, "" for none.
@@ -136,7 +156,10 @@ func (t *table) checkMark() (err error) {
 
 // possibleMarks says which columns may mark rows as deleted, where none is known to.
 func (s *shape) possibleMarks() (notes []string) {
-	if s.Deleted != "" || s.of.deleted != nil {
+	switch {
+	case s.noMark != "":
+		return []string{s.noMark}
+	case s.Deleted != "", s.of.deleted != nil:
 		return nil
 	}
 	for _, name := range s.of.order {

@@ -17,15 +17,13 @@ var (
 	treeHint  = regexp.MustCompile(`(?i)^(\w+_)?(tenant|plan|project|org|organi[sz]ation|(work)?space|storage|root|collection|site|team|book|company|suite|community|drive|volume|library|repo|repository)(_?u?u?id)?$`)
 	ownHint   = regexp.MustCompile(`(?i)^(\w+_)?(owner|user|account)(_?u?u?id)?$|^uid$`)
 	pairHint  = regexp.MustCompile(`(?i)id$|type|kind|bucket`)
+	anyName   = regexp.MustCompile("")
 	depthHint = regexp.MustCompile(`(?i)(level|depth|grade|lvl|tier)$`)
 )
 
 // settle finds the column of the trees' ids: it has one value from each row to the rows below, and
 // a name that says so, or the only difference between rows of one place.
 func (s *shape) settle() {
-	if s.hasBin() {
-		s.Deleted, s.DeletedWhen = "", ""
-	}
 	s.findDepth()
 	if s.Tree = cmp.Or(s.Tree, s.of.tree); s.Tree != "" {
 		if s.of.second != "" && s.pair == nil {
@@ -49,7 +47,7 @@ func (s *shape) settle() {
 	if s.Tree == "" || s.Path == "" {
 		return
 	}
-	for _, second := range s.of.trees(pairHint) {
+	for _, second := range append(s.of.trees(pairHint), s.of.trees(anyName)...) {
 		pair := s.inPair(s.Tree, second)
 		made := s.of.columns[pair.Tree].Name != "" && !s.of.isVacant(pair.Tree)
 		if !s.hasRole(second) && (made || !s.apart(s.Tree) && pair.treeRank(pair.Tree, rowOf) >= apartRank) {

@@ -32,13 +32,15 @@ type shape struct {
 	formless bool
 	// below has the tables of the leaves.
 	below map[string]*table
+	// noMark says why a column with the name of a mark is none.
+	noMark string
 	// self is set where a row at the top is its own parent.
 	self bool
 }
 
 // Names of columns that hint at what they hold.
 var (
-	parentHint = regexp.MustCompile(`(?i)parent|^p_?id$|^pid|father|superior|^up_?id|_pid$`)
+	parentHint = regexp.MustCompile(`(?i)parent|reply_?to(_?id)?$|^p_?id$|^pid|father|superior|^up_?id|_pid$`)
 	pathHint   = regexp.MustCompile(`(?i)paths?(_?ids?)?$|ancestors|lineage|parent_?ids`)
 	nameHint   = regexp.MustCompile(`(?i)name$|^title|label|segment|slug`)
 )
