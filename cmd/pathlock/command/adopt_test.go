@@ -349,7 +349,7 @@ func TestAdopt_smallTables(t *testing.T) {
 				tr.exec(t, fmt.Sprintf(`DELETE FROM %q WHERE %q NOT IN (SELECT %q FROM %q)`, leaf, parent, f["key"], table))
 			}
 		}
-		tr.expect(t, tr.adopt(t), false, " tree-column deleted name path path-form id-path id-path-form depth depth-top ")
+		tr.expect(t, tr.adopt(t), false, " tree-column deleted deleted-when name path path-form id-path id-path-form depth depth-top ")
 		for _, created := range strings.Split(tr.sql, "CREATE TABLE ")[1:] {
 			table, _, _ := strings.Cut(created, " (")
 			tr.exec(t, "DELETE FROM "+table)
