@@ -1,6 +1,7 @@
--- fsck: --table remarks --tree-column post_id --parent reply_to --name= --path= --id-path thread --id-path-form *.*
---   --deleted=
--- fsck: --table org_units --key unit_no --tree-column + --parent sup_unit_no --name unit_code --depth lvl --depth-top 0 --deleted=
+-- fsck: --table remarks --tree-column post_id --parent reply_to --name= --path= --id-path thread
+--   --id-path-form *.* --deleted=
+-- fsck: --table org_units --key unit_no --tree-column + --parent sup_unit_no --name unit_code
+--   --depth lvl --depth-top 0 --deleted=
 CREATE TABLE remarks (id INTEGER PRIMARY KEY, post_id INTEGER NOT NULL, reply_to INTEGER NOT NULL, thread VARCHAR(200) NOT NULL, body TEXT, is_deleted CHAR(1) NOT NULL);
 INSERT INTO remarks VALUES
   (11, 1, 0, '11', 'Open?', 'N'), (12, 1, 11, '11.12', 'Yes', 'N'), (13, 1, 12, '11.12.13', 'Thanks', 'Y'), (14, 2, 0, '14', 'Cold', 'N'), (15, 1, 11, '11.15', 'No', 'N'),
