@@ -111,7 +111,7 @@ func (s *shape) checkRowsBelow() {
 			marked++
 		}
 	}
-	why := ""
+	var why string
 	switch {
 	case alive > 1 && alive > marked:
 		why = fmt.Sprintf("below the rows that %s marks, %d rows are live, and pathlock would delete them", s.Deleted, alive)
