@@ -52,7 +52,9 @@ func (c *checker) checkRows(ctx context.Context, conn Conn) error {
 
 // filling says what to do about columns that are absent or not filled.
 func (c *checker) filling(columns []string) string {
-	if slices.ContainsFunc(columns, func(name string) bool { return slices.Contains(stated(c.table.Tree, c.table.Parent, c.table.Name), name) }) {
+	if slices.ContainsFunc(columns, func(name string) bool {
+		return slices.Contains(stated(c.table.Tree, c.table.Parent, c.table.Name), name)
+	}) {
 		return "pathlock adopt prints how to add and fill it, which is right if the column is new; pathlock fsck finds what else is wrong"
 	}
 	return "if it is absent, add it by ALTER TABLE; then have pathlock fsck --repair fill it before the program starts"
