@@ -166,7 +166,7 @@ func (c *fsckCommand) nothing(s fsck.Summary) error {
 	case s.Rows > 0:
 		return nil
 	case c.Tree != nil:
-		return fmt.Errorf("no live row of %q has %q as its %q%s", c.Table, *c.Tree, c.TreeColumn, deleted)
+		return fmt.Errorf("no live row of %q has %q as its %q%s", c.Table, *c.Tree, c.columns.Tree, deleted)
 	default:
 		return fmt.Errorf("%q has no live row%s", c.Table, deleted)
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// output is what a command writes: a report, for people or as lines of JSON, and messages beside it.
+// output is what a command writes: a report, for people or as lines of JSON, and messages beside
+// it.
 type output struct {
 	out, errs io.Writer
 	// report is a buffer before out, and failed why the report cannot be written.

@@ -16,23 +16,28 @@ import (
 // errUsage is matched by the error for an invalid command line.
 var errUsage = errors.New("usage")
 
-// columns has the flags that name the columns of a table with trees.
+// columns are a [fsck.Table] with flags for what the command line says of its columns: one converts
+// into the other.
 type columns struct {
-	Key        string `help:"Column of the primary key (default: id)." default:"id" placeholder:"NAME" group:"Columns of the table:"`
-	TreeColumn string `help:"Column of the tree's id (default: plan_id)." default:"plan_id" placeholder:"NAME" group:"Columns of the table:"`
-	SingleTree string `help:"Id of the only tree, if the table has no column for it." placeholder:"ID" group:"Columns of the table:"`
-	Parent     string `help:"Column of the parent's key (default: parent_id)." default:"parent_id" placeholder:"NAME" group:"Columns of the table:"`
-	ParentTop  string `help:"What that column holds in a row at the top, besides NULL and zero: --parent-top=-1." name:"parent-top" placeholder:"KEY" group:"Columns of the table:"`
-	Name       string `help:"Column of the row's name. Give --name= if places follow from ids alone (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
-	Path       string `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
-	IDPath     string `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
-	PathForm   string `help:"How the path is written, as the path of two names: /0/*/*/ for /0/a/b/c/ (default: /*/*)." name:"path-form" placeholder:"FORM" group:"Columns of the table:"`
-	IDPathForm string `help:"How the path of ids is written (default: /*/*)." name:"id-path-form" placeholder:"FORM" group:"Columns of the table:"`
-	Depth      string `help:"Column of the depth of a row (default: none)." placeholder:"NAME" group:"Columns of the table:"`
-	DepthTop   string `help:"Depth of a row whose path has one name (default: 1)." name:"depth-top" placeholder:"NUMBER" group:"Columns of the table:"`
-	Deleted    string `help:"Column that marks a row as deleted. In a live row it is NULL, 0, false or empty. Give --deleted= if rows are deleted for good (default: deleted_at)." default:"deleted_at" placeholder:"NAME" group:"Columns of the table:"`
-	When       string `help:"Value by which that column marks a row as deleted: archived, 2. All others are then live (default: see --deleted)." name:"deleted-when" placeholder:"VALUE" group:"Columns of the table:"`
-	Version    string `help:"Column of a number that grows with each change of a row, including those of a repair (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
+	Table       string       `kong:"-"`
+	Key         string       `help:"Column of the primary key (default: id)." default:"id" placeholder:"NAME" group:"Columns of the table:"`
+	Tree        string       `help:"Column of the tree's id (default: plan_id)." default:"plan_id" name:"tree-column" placeholder:"NAME" group:"Columns of the table:"`
+	SingleTree  string       `help:"Id of the only tree, if the table has no column for it." placeholder:"ID" group:"Columns of the table:"`
+	Parent      string       `help:"Column of the parent's key (default: parent_id)." default:"parent_id" placeholder:"NAME" group:"Columns of the table:"`
+	ParentTop   string       `help:"What that column holds in a row at the top, besides NULL and zero: --parent-top=-1." name:"parent-top" placeholder:"KEY" group:"Columns of the table:"`
+	Name        string       `help:"Column of the row's name. Give --name= if places follow from ids alone (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
+	Path        string       `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
+	IDPath      string       `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
+	PathForm    string       `help:"How the path is written, as the path of two names: /0/*/*/ for /0/a/b/c/ (default: /*/*)." name:"path-form" placeholder:"FORM" group:"Columns of the table:"`
+	IDPathForm  string       `help:"How the path of ids is written (default: /*/*)." name:"id-path-form" placeholder:"FORM" group:"Columns of the table:"`
+	Depth       string       `help:"Column of the depth of a row (default: none)." placeholder:"NAME" group:"Columns of the table:"`
+	DepthTop    string       `help:"Depth of a row whose path has one name (default: 1)." name:"depth-top" placeholder:"NUMBER" group:"Columns of the table:"`
+	Deleted     string       `help:"Column that marks a row as deleted. In a live row it is NULL, 0, false or empty. Give --deleted= if rows are deleted for good (default: deleted_at)." default:"deleted_at" placeholder:"NAME" group:"Columns of the table:"`
+	DeletedWhen string       `help:"Value by which that column marks a row as deleted: archived, 2. All others are then live (default: see --deleted)." name:"deleted-when" placeholder:"VALUE" group:"Columns of the table:"`
+	Version     string       `help:"Column of a number that grows with each change of a row, including those of a repair (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
+	Fence       string       `kong:"-"`
+	Leaves      []fsck.Table `kong:"-"`
+	Namespace   string       `kong:"-"`
 }
 
 // leafTables describes the tables of --leaves.
@@ -61,14 +66,11 @@ func (c *fsckCommand) leafTables() (tables []fsck.Table, err error) {
 
 // describe describes a table to package fsck.
 func (c columns) describe(table, namespace string) fsck.Table {
+	c.Table, c.Namespace = table, namespace
 	if c.SingleTree != "" {
-		c.TreeColumn = ""
+		c.Tree = ""
 	}
-	return fsck.Table{
-		Table: table, Key: c.Key, Tree: c.TreeColumn, SingleTree: c.SingleTree, Parent: c.Parent, ParentTop: c.ParentTop, Name: c.Name, Path: c.Path, IDPath: c.IDPath,
-		PathForm: c.PathForm, IDPathForm: c.IDPathForm, Depth: c.Depth, DepthTop: c.DepthTop,
-		Deleted: c.Deleted, DeletedWhen: c.When, Version: c.Version, Namespace: namespace,
-	}
+	return fsck.Table(c)
 }
 
 // validate returns an error if flags contradict each other, or have an invalid value.

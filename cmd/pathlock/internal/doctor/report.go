@@ -166,8 +166,7 @@ func (e *exam) unanswered(about string, err error) {
 		"check that the server runs and accepts more clients, and that the URL, its TLS, the user and the password are right")
 }
 
-// Within calls f with a context that ends after a time. If f fails then, the error says so, whatever
-// that of f says.
+// Within calls f with a context that ends after a time. If f fails then, that is the error.
 func Within(ctx context.Context, patience time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %v", patience))
 	defer cancel()
