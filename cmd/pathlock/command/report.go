@@ -92,7 +92,7 @@ func (r *report) checked(s fsck.Summary) { _ = r.line(typed{"summary", s}, "%s",
 
 // repaired ends the report of a repair.
 func (r *report) repaired(s fsck.RepairSummary, applied, complete bool) {
-	text := ""
+	var text string
 	switch {
 	case !complete:
 		text = fmt.Sprintf("ended early after %d changes in %d transactions; run it again to continue", s.Changes, s.Transactions)
