@@ -7,12 +7,14 @@ import (
 	"time"
 )
 
-// operation is a path of the API: what answers there, and what it takes and gives.
+// operation is what answers at a path, and what it takes and gives if it is of the API.
 type operation struct {
 	method, summary string
-	serve           func(w http.ResponseWriter, r *http.Request)
-	query           []string
-	takes, gives    any
+	// anybody says that a page of another origin may ask for it.
+	anybody      bool
+	serve        func(w http.ResponseWriter, r *http.Request)
+	query        []string
+	takes, gives any
 	// fails are the problems beside those of every path, by status.
 	fails map[string]string
 }

@@ -36,16 +36,8 @@ type page struct {
 	hosts   web.Hosts
 	origins *http.CrossOriginProtection
 	html    *template.Template
-	routes  map[string]route
+	routes  map[string]*operation
 	looks   looks
-}
-
-// route is what answers below a path.
-type route struct {
-	method string
-	serve  func(w http.ResponseWriter, r *http.Request)
-	// api describes a path that only the page itself and programs may ask, and no foreign page.
-	api *operation
 }
 
 // New returns the page of the locks, which are those of a [pathlock.Locker], with its API: see the
@@ -60,10 +52,8 @@ func New(locks locker, config Config) (http.Handler, error) {
 		locks: locks, config: config, hosts: web.NewHosts(config.Hosts...), origins: http.NewCrossOriginProtection(),
 		looks: looks{log: config.Log, known: make(map[pathlock.Tree]*looked)},
 	}
-	p.routes = map[string]route{"/": {method: http.MethodGet, serve: p.servePage}}
-	for path, o := range p.operations() {
-		p.routes[path] = route{method: o.method, serve: o.serve, api: o}
-	}
+	p.routes = p.operations()
+	p.routes["/"] = &operation{method: http.MethodGet, anybody: true, serve: p.servePage}
 	if p.html, err = p.addAssets(); err != nil {
 		return nil, err
 	}
@@ -98,7 +88,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != at.method && (at.method != http.MethodGet || !reads):
 		w.Header().Set("Allow", at.method)
 		fail(w, newProblem(http.StatusMethodNotAllowed, "method-not-allowed", "the path takes "+at.method))
-	case at.api != nil && p.isForeign(r):
+	case !at.anybody && p.isForeign(r):
 		fail(w, newProblem(http.StatusForbidden, "foreign-origin", "a page of another origin may not ask this"))
 	default:
 		at.serve(w, r)
@@ -208,7 +198,7 @@ func (p *page) addAssets() (*template.Template, error) {
 		}
 		etag := `"` + hashed(string(body)) + `"`
 		// Browsers keep the file, and ask each time whether it has changed.
-		p.routes["/assets/"+e.Name()] = route{method: http.MethodGet, serve: func(w http.ResponseWriter, r *http.Request) {
+		p.routes["/assets/"+e.Name()] = &operation{method: http.MethodGet, anybody: true, serve: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cache-Control", "private, no-cache")
 			w.Header().Set("Content-Type", kind)
 			w.Header().Set("ETag", etag)
