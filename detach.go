@@ -31,22 +31,24 @@ import (
 //   - [ErrNotHeld] when the lock has been released, and [ErrLost] when it has been lost
 func (k *Lock) Detach(ctx context.Context) (Token, error) {
 	h := k.holding
-	switch {
-	case h.lease.Shared:
-		return k.leave(ctx)
-	case h.base != nil:
+	if h.base != nil {
 		return k.stay(ctx)
 	}
-	if err := h.beginDetaching(k); err != nil {
-		return "", err
-	}
-	token, err := k.handOut(ctx)
-	if err != nil {
-		h.stopDetaching()
-		if errors.Is(err, ErrLost) {
-			h.lose(h.currentGrants(), errLeaseGone)
+	token := h.token
+	if h.lease.Shared { // what the lock relies on stays with the attached hold
+		h.checkClock()
+	} else {
+		if err := h.beginDetaching(k); err != nil {
+			return "", err
 		}
-		return "", err
+		var err error
+		if token, err = k.handOut(ctx); err != nil {
+			h.stopDetaching()
+			if errors.Is(err, ErrLost) {
+				h.lose(h.currentGrants(), errLeaseGone)
+			}
+			return "", err
+		}
 	}
 	if err := h.endDetaching(k); err != nil {
 		return "", err
@@ -54,18 +56,6 @@ func (k *Lock) Detach(ctx context.Context) (Token, error) {
 	k.endContext(nil)
 	k.reportReleased(ctx, nil)
 	return token, nil
-}
-
-// leave ends a lock on an attached hold. What the lock relies on stays with the hold.
-func (k *Lock) leave(ctx context.Context) (Token, error) {
-	h := k.holding
-	h.checkClock()
-	if err := h.endDetaching(k); err != nil {
-		return "", err
-	}
-	k.endContext(nil)
-	k.reportReleased(ctx, nil)
-	return h.token, nil
 }
 
 // stillHas returns why a lock of the holding has ended, nil if it has not. It expects the scope's
