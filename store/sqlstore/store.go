@@ -134,8 +134,8 @@ func WithListener(connect func(context.Context) (*pgx.Conn, error)) Option {
 	return func(c *config) { c.listener = connect }
 }
 
-// WithAutoCreate makes every operation create a missing table ([Store.Create]), within its time-out.
-// Only that needs the right to create tables.
+// WithAutoCreate makes every operation create a missing table ([Store.Create]), within its
+// time-out. Only that needs the right to create tables.
 func WithAutoCreate() Option { return func(c *config) { c.makesTables = true } }
 
 // WithClosePool has the store's Close close the pool too.

@@ -95,8 +95,8 @@ func (c Changes) named(t Ticket) Ticket {
 // Empty reports whether there is nothing to write.
 func (c Changes) Empty() bool { return len(c.Put) == 0 && len(c.Delete) == 0 }
 
-// Ticket is one request in a tree, from its arrival to its release. [Encode] and [Decoder] carry all
-// of it but Key, so a backend may keep it as one text.
+// Ticket is one request in a tree, from its arrival to its release. [Encode] and [Decoder] carry
+// all of it but Key, so a backend may keep it as one text.
 type Ticket struct {
 	// Key is the backend's own name of the ticket, empty while it has not been written.
 	Key string `json:"-"`
@@ -104,8 +104,9 @@ type Ticket struct {
 	// it when it writes the ticket for the first time.
 	Home string `json:"home,omitempty"`
 
-	// Record is the request as lock tables know it: its Place, by which a backend may name the ticket,
-	// the ends of its leases, which [Ticket.Ends] sums up, its Owner, and what a backend need not know.
+	// Record is the request as lock tables know it: its Place, by which a backend may name the
+	// ticket, the ends of its leases, which [Ticket.Ends] sums up, its Owner, and what a backend
+	// need not know.
 	locktable.Record
 
 	State TicketState `json:"state"`

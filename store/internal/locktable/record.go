@@ -18,8 +18,8 @@ type Record struct {
 	// Until is when the lease ends, by the clock that all processes share. While the request waits,
 	// the lease runs from its process's last sign of life.
 	Until time.Time `json:"until,omitzero"`
-	// OwnerUntil is when the lease ends that the owner's grants share, zero while the request waits.
-	// It is Until, too, unless the grant is apart.
+	// OwnerUntil is when the lease ends that the owner's grants share, zero while the request
+	// waits. It is Until, too, unless the grant is apart.
 	OwnerUntil time.Time `json:"owner_until,omitzero"`
 	// WaitUntil is when the wait ends, zero for a grant.
 	WaitUntil time.Time `json:"wait_until,omitzero"`
@@ -48,7 +48,8 @@ type Record struct {
 // leaves the queue when its lease ends, unless it is asked for again.
 //
 // The fence is that of the latest grant. The place is the last one in the order of arrival that
-// anything kept of the tree has, a record or something else: no new request gets it, nor one before.
+// anything kept of the tree has, a record or something else: no new request gets it, nor one
+// before.
 //
 // At most limit requests are granted by all that follows, if limit is positive.
 func (t *Table) Restore(records []*Record, now time.Time, fence, place uint64, limit int) {

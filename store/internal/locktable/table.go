@@ -23,8 +23,8 @@ import (
 // Table is the lock table of one tree. Only one goroutine at a time may use it. Each use begins
 // with [Table.Enter], and happens at the time that it states.
 type Table struct {
-	// MostWaiters is how many requests may wait, 0 for any number. One too many gets a conflict that
-	// matches [pathlock.ErrQueueFull], too.
+	// MostWaiters is how many requests may wait, 0 for any number. One too many gets a conflict
+	// that matches [pathlock.ErrQueueFull], too.
 	MostWaiters int
 	// Error is how much later it may be than the time that uses state. Leases last longer by it.
 	Error time.Duration
