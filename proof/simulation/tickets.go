@@ -189,12 +189,10 @@ func (b *tickets) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 }
 
 func (b *tickets) look(ctx context.Context, tree pathlock.Tree) (ticketstore.State, int, error) {
-	began := time.Now()
 	if err := b.travel(ctx); err != nil {
 		return ticketstore.State{}, 0, err
 	}
 	state, version := b.read(tree)
-	state.Began = began
 	return state, version, b.travel(ctx)
 }
 
