@@ -94,21 +94,38 @@ func hidesDeleted(db *gorm.DB, parsed *schema.Schema, f *schema.Field) bool {
 	if _, hides := value.(schema.QueryClausesInterface); !hides {
 		return false
 	}
-	mark, ok := value.(schema.DeleteClausesInterface)
-	if !ok {
-		return false
-	}
+	set, builds := setByDelete(db, parsed, f)
+	return builds || slices.ContainsFunc(set, func(a clause.Assignment) bool { return a.Column.Name == f.DBName })
+}
+
+// setByDelete returns what a DELETE assigns by the type of a column, and whether that builds the
+// statement.
+func setByDelete(db *gorm.DB, parsed *schema.Schema, f *schema.Field) (set clause.Set, builds bool) {
 	row := reflect.New(parsed.ModelType)
 	stmt := db.Session(&gorm.Session{NewDB: true, DryRun: true}).Model(row.Interface()).Statement
-	if err := stmt.Parse(row.Interface()); err != nil {
-		return false
+	mark, ok := reflect.New(f.IndirectFieldType).Interface().(schema.DeleteClausesInterface)
+	if !ok || stmt.Parse(row.Interface()) != nil {
+		return nil, false
 	}
 	stmt.Dest, stmt.ReflectValue = row.Interface(), row.Elem()
 	for _, c := range mark.DeleteClauses(f) {
 		stmt.AddClause(c)
 	}
-	set, _ := stmt.Clauses["SET"].Expression.(clause.Set)
-	return stmt.SQL.Len() > 0 || slices.ContainsFunc(set, func(a clause.Assignment) bool { return a.Column.Name == f.DBName })
+	set, _ = stmt.Clauses["SET"].Expression.(clause.Set)
+	return set, stmt.SQL.Len() > 0
+}
+
+// Marks returns what a DELETE assigns to the rows by the types of their marks, nil where it removes
+// them for good.
+func (t *Table) Marks(db *gorm.DB) (clause.Set, error) {
+	if t.plainMark || len(t.Deletion) == 0 {
+		return nil, nil
+	}
+	set, _ := setByDelete(db, t.Schema, t.Deletion[0])
+	if set == nil {
+		return nil, t.Unsupported("a DELETE sets %q in a way of its own: set it by Updates", t.Deletion[0].DBName)
+	}
+	return set, nil
 }
 
 // MayHitDeleted reports whether the conditions of a statement can hold of deleted rows.

@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/schema"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/internal/dialect"
@@ -20,40 +18,20 @@ import (
 // path: it gives them marks or, where there are none, does as GORM would: softly, unless the
 // statement is Unscoped or no type marks the rows. It returns their number.
 func deleteBelow(t *table.Table, db *gorm.DB, where clause.Expression, marks clause.Set) (rows int64, err error) {
-	err = t.OnPathIndex(db, func(from table.Hinted) error {
-		d := t.Direct(db)
-		switch {
-		case marks != nil:
-			d.Add("UPDATE ? ? WHERE ?", from, marks, where)
-		case !db.Statement.Unscoped:
-			addSoftDelete(t, d, from, where)
+	if marks == nil && !db.Statement.Unscoped {
+		if marks, err = t.Marks(db); err != nil {
+			return 0, err
 		}
-		if d.SQL.Len() == 0 {
+	}
+	err = t.OnPathIndex(db, func(from table.Hinted) error {
+		if marks == nil {
 			rows, err = deleteForGood(t, db, from, where)
 		} else {
-			rows, err = d.Exec()
+			rows, err = t.Direct(db).Add("UPDATE ? ? WHERE ?", from, marks, where).Exec()
 		}
 		return err
 	})
 	return rows, err
-}
-
-// addSoftDelete has the marks of deletion build the UPDATE that sets them. It builds nothing where
-// there is no mark.
-func addSoftDelete(t *table.Table, d *table.Direct, from, where clause.Expression) {
-	d.Model = t.Fresh()
-	d.Dest, d.ReflectValue = d.Model, reflect.ValueOf(d.Model).Elem()
-	name := t.Direct(d.DB).Add("?", from).SQL.String()
-	d.AddClause(clause.Update{Table: clause.Table{Name: name, Raw: true}})
-	d.AddClause(clause.Where{Exprs: []clause.Expression{where}})
-	d.Clauses["soft_delete_enabled"] = clause.Clause{} // where knows what is live
-	for _, f := range t.Deletion {
-		if mark, ok := reflect.New(f.IndirectFieldType).Interface().(schema.DeleteClausesInterface); ok {
-			for _, c := range mark.DeleteClauses(f) {
-				d.AddClause(c)
-			}
-		}
-	}
 }
 
 // deleteForGood removes the rows that match where. MySQL checks foreign keys row by row: where
