@@ -126,8 +126,7 @@ func (t *Transaction) whyAborted() error {
 // Some errors end a transaction on the server, or may do so by a setting: whatever is run
 // afterwards would be committed by itself, past the caller's ROLLBACK. Which errors these are
 // differs between versions, settings and plugins of a server, and no answer of the server says so.
-// So the plugin asks after such an error, in transactions that it relies on; in any other one, when
-// it comes to rely on it.
+// So the plugin asks after such an error.
 
 // hasEnded reports whether the failure of a statement has ended the transaction on the server, or
 // may have.
@@ -136,10 +135,7 @@ func (t *Transaction) hasEnded(err error) bool {
 		return true
 	}
 	probe := t.guard.Dialect.Probe
-	if probe == nil || t.Failed() != nil || errors.Is(err, gorm.ErrRecordNotFound) || probe.Harmless(err) {
-		return false
-	}
-	if !t.rawEnd.noteFailure(err) {
+	if probe == nil || t.rawEnd.hasEnded() || t.Failed() != nil || errors.Is(err, gorm.ErrRecordNotFound) || probe.Harmless(err) {
 		return false
 	}
 	open, unanswered := probe.Open(context.WithoutCancel(t.ctx), t.Tx)
@@ -149,15 +145,11 @@ func (t *Transaction) hasEnded(err error) bool {
 // relyOn is called before a guarded table is asserted or written in the transaction, and before a
 // function is added that is called after its end.
 func (t *Transaction) relyOn() error {
-	mayHaveEnded, err := t.rawEnd.relyOn()
-	if err == nil && mayHaveEnded != nil && t.abandonAfter(mayHaveEnded) {
-		err = fault.Retryable(mayHaveEnded)
+	if err := t.rawEnd.relyOn(); err != nil {
+		return err
 	}
-	if err == nil {
-		t.settleRows()
-		err = t.Failed()
-	}
-	return err
+	t.settleRows()
+	return t.Failed()
 }
 
 // abandonAfter rolls the transaction back if an error has ended it on the server, or may have, and

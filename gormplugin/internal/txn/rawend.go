@@ -23,10 +23,10 @@ func (g *Guard) WatchEnd(db *gorm.DB, sql string, writes, executed bool) error {
 		}
 	}
 	if _, savepoint := rawsql.PlainSavepoint(sql); savepoint && executed {
-		// ExecContext notes it. So it goes past all caches of prepared statements: nobody sees what
-		// a cached one does, and MySQL cannot prepare this one (error 1295). GORM itself avoids only
-		// one cache, and lays two around a transaction where both the DB and a session of it have
-		// PrepareStmt.
+		// ExecContext notes it. So it goes past all caches of prepared statements: nobody sees
+		// what a cached one does, and MySQL cannot prepare this one (error 1295). GORM itself
+		// avoids only one cache, and lays two around a transaction where both the DB and a
+		// session of it have PrepareStmt.
 		db.Statement.ConnPool = h
 		return nil
 	}
@@ -45,22 +45,17 @@ type rawEnd struct {
 	relied bool
 	// statement has ended the transaction; "" as long as none has.
 	statement string
-	// mayHaveEnded is an error that may have ended the transaction before anything relied on it,
-	// nil if there was none.
-	mayHaveEnded error
 }
 
-// relyOn notes that the plugin relies on the transaction from now on. It returns the error that may
-// have ended it before, and forgets it.
-func (e *rawEnd) relyOn() (mayHaveEnded, err error) {
+// relyOn notes that the plugin relies on the transaction from now on.
+func (e *rawEnd) relyOn() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.statement != "" {
-		return nil, &fault.TransactionEndError{Statement: e.statement, Ended: true}
+		return &fault.TransactionEndError{Statement: e.statement, Ended: true}
 	}
 	e.relied = true
-	mayHaveEnded, e.mayHaveEnded = e.mayHaveEnded, nil
-	return mayHaveEnded, nil
+	return nil
 }
 
 // isRelied reports whether the plugin relies on the transaction.
@@ -70,15 +65,11 @@ func (e *rawEnd) isRelied() bool {
 	return e.relied
 }
 
-// noteFailure reports whether the plugin relies on the transaction. If not, it remembers an error
-// that may have ended it.
-func (e *rawEnd) noteFailure(err error) (relied bool) {
+// hasEnded reports whether a statement is known to have ended the transaction.
+func (e *rawEnd) hasEnded() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.relied {
-		e.mayHaveEnded = err
-	}
-	return e.relied
+	return e.statement != ""
 }
 
 // end is called before a statement that ends the transaction is run.
