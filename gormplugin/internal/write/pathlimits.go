@@ -100,8 +100,8 @@ func (e *Engine) addNewest(d *table.Direct) {
 	}
 }
 
-// checkRoom looks below some of the rows that move for a row that would not fit. A row goes with the
-// lowest one of all moves that it lies below, and one that moves itself has been checked.
+// checkRoom looks below some of the rows that move for a row that would not fit. A row goes with
+// the lowest one of all moves that it lies below, and one that moves itself has been checked.
 func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, some []plan.Move, all map[plan.Spot]plan.Move) error {
 	below := func(m plan.Move) clause.Expression { return t.Below(m.Tree, m.Node.Path) }
 	near := table.Selection{Where: misfits(some, below, func(m plan.Move) []clause.Expression { return e.tight(t, m) })}
