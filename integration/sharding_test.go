@@ -2,21 +2,15 @@ package integration
 
 import (
 	"errors"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/gin-gonic/gin"
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
-	"github.com/pathlock-go/pathlock/lockspec"
-	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 )
@@ -66,37 +60,4 @@ func TestShardingIsRefused(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Databases of hosts or shards share a locker. Each has a plugin, whose namespace names the
-// database, and a middleware. A request waits for nobody who is in the same tree of another
-// database.
-func TestNamespace_tellsDatabasesApart(t *testing.T) {
-	locker := pathlock.New(memstore.New(), pathlock.WithWait(pathlock.NoWait))
-	of, locked := make(map[string]*folders), make(map[string]gin.HandlerFunc)
-	for _, host := range []string{"a", "b"} {
-		f := &folders{locker: locker}
-		f.open(t, host+"/drive")
-		testerr.Must(t, f.Create(&Folder{DriveID: "7", Name: "old"}).Error)
-		locks := middleware.New(locker, f.plugin.Resolver(&Folder{}), middleware.Config{})
-		of[host], locked[host] = f, locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.Query("name")))
-	}
-	engine := gin.New()
-	engine.POST("/:id", func(c *gin.Context) { locked[c.Request.Host](c) }, func(c *gin.Context) {
-		testerr.Must(t, gormplugin.Rename(of[c.Request.Host].WithContext(c), &Folder{}, c.Param("id"), c.Query("name")))
-	})
-	at, err := gormplugin.Resolve(of["a"].DB, &Folder{}, 1)
-	testerr.Must(t, err)
-	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: at.Tree, Gate: true})
-	testerr.Must(t, err)
-	for host, want := range map[string]string{"a": "423 /old", "b": "200 /new"} {
-		w := httptest.NewRecorder()
-		engine.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+host+"/1?name=new", nil))
-		var f Folder
-		testerr.Must(t, of[host].First(&f).Error)
-		if got := fmt.Sprint(w.Code, " ", f.Path); got != want {
-			t.Errorf("%s: got %s, want %s: %s", host, got, want, w.Body)
-		}
-	}
-	testerr.Must(t, lock.Release(t.Context()))
 }

@@ -280,4 +280,16 @@ func checkDetails(w *world) {
 			}
 		}
 	}
+	sent := func(column string, value any) error { return w.db.Model(b).Updates(map[string]any{column: value}).Error }
+	for what, err := range map[string]error{
+		"a fraction for the parent": sent("parent_id", 1.5), "a list for the parent": sent("parent_id", []any{1.0}), "a word for the parent": sent("parent_id", "one"),
+		"an object for the name": sent("name", map[string]any{"x": 1}), "a leaf without a parent": w.db.Create(&Case{Name: "x"}).Error,
+	} {
+		if got := w.plugin.FailureOf(err); got != pathlock.FailureInvalid {
+			w.Errorf("%s: got %q for %v, want that the client is to blame", what, got, err)
+		}
+	}
+	if err := sent("parent_id", gorm.Expr("1")); err == nil || w.plugin.FailureOf(err) != "" {
+		w.Errorf("an expression for the parent: %v, want a mistake of the program's", err)
+	}
 }
