@@ -16,8 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
+	_ "github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock/internal/test/testchild"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -50,7 +49,7 @@ func BenchmarkHTTP(b *testing.B) {
 		{"parent-exclusive", []string{"--locks", locks, "--rule", "parent-exclusive"}, true},
 		{"name-slots", []string{"--locks", locks, "--rule", "name-slots"}, true},
 	} {
-		url := "mysql://" + databaseOn(b, database.dsn)
+		url := "mysql://" + database.Scratch(b)
 		flags := append([]string{"--db", url, "--namespace", rand.Text()[:8]}, rule.flags...)
 		fleets = append(fleets, startFleet(b, program, rule.name, rule.asserts, flags))
 	}
@@ -241,29 +240,9 @@ func (f *fleet) send(ctx context.Context, url string, what change) (status int, 
 	return resp.StatusCode, answer, err
 }
 
-// databaseOn creates a database on a MySQL or MariaDB, and returns its DSN.
-func databaseOn(b *testing.B, server string) string {
-	b.Helper()
-	config, err := mysql.ParseDSN(server)
-	testerr.Must(b, err)
-	pool := openPool(b, server)
-	config.DBName = "pathlock_bench_" + strings.ToLower(rand.Text()[:8])
-	testerr.Must(b, testerr.Of(pool.ExecContext(b.Context(), "CREATE DATABASE "+config.DBName+" CHARACTER SET utf8mb4")))
-	b.Cleanup(func() { _, _ = pool.ExecContext(context.Background(), "DROP DATABASE "+config.DBName) })
-	return config.FormatDSN()
-}
-
-func openPool(b *testing.B, dsn string) *sql.DB {
-	b.Helper()
-	pool, err := sql.Open("mysql", dsn)
-	testerr.Must(b, err)
-	b.Cleanup(func() { _ = pool.Close() })
-	return pool
-}
-
 // durable is a MariaDB that waits for the disk at each commit.
 type durable struct {
-	dsn  string
+	testserver.MySQLServer
 	pool *sql.DB
 }
 
@@ -271,8 +250,11 @@ type durable struct {
 func durableDatabase(b *testing.B) durable {
 	b.Helper()
 	const flush = "innodb_flush_log_at_trx_commit"
-	d := durable{dsn: testserver.MySQL(b)}
-	d.pool = openPool(b, d.dsn)
+	d := durable{MySQLServer: testserver.MySQLServer{DSN: testserver.MySQL(b)}}
+	var err error
+	d.pool, err = sql.Open("mysql", d.DSN)
+	testerr.Must(b, err)
+	b.Cleanup(func() { _ = d.pool.Close() })
 	var was string
 	testerr.Must(b, d.pool.QueryRowContext(b.Context(), "SELECT @@GLOBAL."+flush).Scan(&was))
 	testerr.Must(b, testerr.Of(d.pool.ExecContext(b.Context(), "SET GLOBAL "+flush+" = 1")))

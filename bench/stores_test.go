@@ -40,7 +40,7 @@ func storeURLs(b *testing.B) (names []string, urls map[string]string) {
 		add("PostgreSQL", testserver.Postgres(b))
 	}
 	for _, server := range testserver.MySQLServers(b) {
-		add(server.Product, "mysql://"+databaseOn(b, server.DSN))
+		add(server.Product, "mysql://"+server.Scratch(b))
 	}
 	if testzk.Lacking() == "" {
 		add("ZooKeeper", "zk://"+testzk.Start(b).Addr+"/pathlock")

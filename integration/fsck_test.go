@@ -1,12 +1,8 @@
 package integration
 
 import (
-	"context"
-	"crypto/rand"
 	"database/sql"
-	"net/url"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/fsck"
@@ -42,25 +38,13 @@ func TestFsck_OnSQLite(t *testing.T) {
 
 func TestFsck_OnPostgreSQL(t *testing.T) {
 	t.Parallel()
-	server := testserver.Postgres(t)
-	admin := opened(t, "pgx", server)
 	fscktest.Run(t, fscktest.Database{
 		Dialect: fsck.PostgreSQL,
 		Binary:  `COLLATE "C"`,
 		Loose:   "COLLATE loose",
 		Open: func(t testing.TB) *sql.DB {
 			t.Helper()
-			name := "pathlock_fsck_" + strings.ToLower(rand.Text()[:10])
-			testerr.Must(t, testerr.Of(admin.ExecContext(t.Context(), "CREATE SCHEMA "+name)))
-			t.Cleanup(func() {
-				testerr.None(t, testerr.Of(admin.ExecContext(context.Background(), "DROP SCHEMA "+name+" CASCADE")))
-			})
-			u, err := url.Parse(server)
-			testerr.Must(t, err)
-			query := u.Query()
-			query.Set("search_path", name)
-			u.RawQuery = query.Encode()
-			return opened(t, "pgx", u.String(), "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
+			return opened(t, "pgx", testserver.ScratchPostgres(t), "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
 		},
 	})
 }

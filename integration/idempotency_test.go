@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/idempotencytest"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // dialectorOf knows the kind of database by its URL.
@@ -29,9 +29,5 @@ func TestIdempotencyOnSQLite(t *testing.T) {
 
 func TestIdempotencyOnPostgres(t *testing.T) {
 	t.Parallel()
-	scratch := func() string {
-		c := databases.PostgresConfig(t, databases.ByteOrder)
-		return fmt.Sprintf("host=%s port=%d user=%s password='%s' dbname=%s sslmode=disable", c.Host, c.Port, c.User, c.Password, c.Database)
-	}
-	idempotencytest.Run(t, idempotencytest.Database{URL: scratch(), Other: scratch(), Dialector: dialectorOf})
+	idempotencytest.Run(t, idempotencytest.Database{URL: testserver.ScratchPostgres(t), Other: testserver.ScratchPostgres(t), Dialector: dialectorOf})
 }

@@ -2,11 +2,8 @@
 package databases
 
 import (
-	"context"
 	"database/sql"
 	"database/sql/driver"
-	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"testing"
 
@@ -32,30 +29,13 @@ const (
 	WordOrder = "ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-u-ka-shifted' LOCALE 'C'"
 )
 
-// PostgresConfig creates a database on the PostgreSQL server of the tests, and drops it after the
-// test. The locale decides how text columns are ordered.
-func PostgresConfig(t *testing.T, locale string) *pgx.ConnConfig {
-	t.Helper()
-	config, err := pgx.ParseConfig(testserver.Postgres(t))
-	testerr.Must(t, err)
-	name := fmt.Sprintf("pathlock_gormplugin_%d", rand.Uint64())
-	administer := func(ctx context.Context, statement string) {
-		admin := stdlib.OpenDB(*config)
-		defer func() { _ = admin.Close() }()
-		testerr.Is(t, statement, testerr.Of(admin.ExecContext(ctx, statement)), nil)
-	}
-	administer(t.Context(), "CREATE DATABASE "+name+" TEMPLATE template0 "+locale)
-	t.Cleanup(func() { administer(context.Background(), "DROP DATABASE "+name) })
-	own := config.Copy()
-	own.Database = name
-	return own
-}
-
-// Postgres is a database on PostgreSQL. Settings are those of the sessions, such as
+// Postgres is a database on PostgreSQL, which is dropped after the test. The locale decides how
+// text columns are ordered. Settings are those of the sessions, such as
 // default_transaction_isolation.
 func Postgres(t *testing.T, locale string, settings map[string]string) gormplugintest.Database {
 	t.Helper()
-	own := PostgresConfig(t, locale)
+	own, err := pgx.ParseConfig(testserver.ScratchPostgres(t, "TEMPLATE template0", locale))
+	testerr.Must(t, err)
 	// A deadlock is looked for after a second by default, in which all others wait.
 	own.RuntimeParams["deadlock_timeout"] = "50ms"
 	for key, value := range settings {

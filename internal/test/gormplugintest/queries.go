@@ -280,7 +280,9 @@ func checkDetails(w *world) {
 			}
 		}
 	}
-	sent := func(column string, value any) error { return w.db.Model(b).Updates(map[string]any{column: value}).Error }
+	sent := func(column string, value any) error {
+		return w.db.Model(b).Updates(map[string]any{column: value}).Error
+	}
 	for what, err := range map[string]error{
 		"a fraction for the parent": sent("parent_id", 1.5), "a list for the parent": sent("parent_id", []any{1.0}), "a word for the parent": sent("parent_id", "one"),
 		"an object for the name": sent("name", map[string]any{"x": 1}), "a leaf without a parent": w.db.Create(&Case{Name: "x"}).Error,

@@ -42,49 +42,49 @@ func ScratchMySQL(ctx context.Context) (dsn string, drop func(), err error) {
 	if server == "" {
 		return "", nil, errors.New(missing("MySQL or MariaDB"))
 	}
-	return scratch(ctx, "mysql", server)
+	return scratch(ctx, "mysql", server, "")
 }
 
 // Scratch makes a database on the server, which is dropped after the test, and returns its DSN.
 func (s MySQLServer) Scratch(t testing.TB) string {
 	t.Helper()
-	return scratchFor(t, "mysql", s.DSN)
+	return scratchFor(t, "mysql", s.DSN, "")
 }
 
 // ScratchPostgres makes a database on the PostgreSQL of the tests, which is dropped after the test,
-// and returns its URL. The test links the driver pgx.
-func ScratchPostgres(t testing.TB) (url string) {
+// and returns its URL. The test links the driver pgx. Options are those of CREATE DATABASE.
+func ScratchPostgres(t testing.TB, options ...string) (url string) {
 	t.Helper()
-	return scratchFor(t, "pgx", Postgres(t))
+	return scratchFor(t, "pgx", Postgres(t), strings.Join(options, " "))
 }
 
-func scratchFor(t testing.TB, driver, server string) string {
+func scratchFor(t testing.TB, driver, server, options string) string {
 	t.Helper()
-	dsn, drop, err := scratch(t.Context(), driver, server)
+	dsn, drop, err := scratch(t.Context(), driver, server, options)
 	testerr.Must(t, err)
 	t.Cleanup(drop)
 	return dsn
 }
 
 // scratch makes a database on a server. The caller drops it.
-func scratch(ctx context.Context, driver, server string) (dsn string, drop func(), err error) {
+func scratch(ctx context.Context, driver, server, options string) (dsn string, drop func(), err error) {
 	admin, err := sql.Open(driver, server)
 	if err != nil {
 		return "", nil, fmt.Errorf("testserver: %w", err)
 	}
-	name := "pathlock_example_" + strings.ToLower(rand.Text()[:10])
-	texts, force := "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", ""
-	if driver == "pgx" {
-		texts, force = "", "WITH (FORCE)"
+	admin.SetMaxIdleConns(-1) // A test may have many databases.
+	name, force := "pathlock_scratch_"+strings.ToLower(rand.Text()[:10]), "WITH (FORCE)"
+	if driver == "mysql" {
+		options, force = "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", ""
 	}
-	if _, err := admin.ExecContext(ctx, "CREATE DATABASE "+name+" "+texts); err != nil {
+	if _, err := admin.ExecContext(ctx, "CREATE DATABASE "+name+" "+options); err != nil {
 		return "", nil, errors.Join(fmt.Errorf("testserver: %w", err), admin.Close())
 	}
-	before, options, _ := strings.Cut(server, "?")
-	if options != "" {
-		options = "?" + options
+	before, parameters, found := strings.Cut(server, "?")
+	if found {
+		parameters = "?" + parameters
 	}
-	return before[:strings.LastIndexByte(before, '/')+1] + name + options, func() {
+	return before[:strings.LastIndexByte(before, '/')+1] + name + parameters, func() {
 		if _, err := admin.ExecContext(context.WithoutCancel(ctx), "DROP DATABASE "+name+" "+force); err != nil {
 			fmt.Println(err)
 		}
