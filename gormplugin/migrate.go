@@ -19,16 +19,16 @@ import (
 // changes nothing that is there. If the table has rows, and lacks a column of the tree, parent,
 // name, path or depth, or a live row has no value in one, or no parent and a path below another
 // row's, AutoMigrate changes nothing at all, and the error matches [ErrUnsafeSchema]. It says what
-// to do: pathlock adopt prints statements that add and fill a parent, for example, and pathlock fsck
-// fills paths.
+// to do: pathlock adopt prints statements that add and fill a parent, for example, and pathlock
+// fsck fills paths.
 //
 // GORM alters the columns of other models as usual, except on SQLite: there it would make the table
 // anew, and delete the rows that refer to it by ON DELETE CASCADE. For the same reason AutoMigrate
 // adds no constraint to an existing table of SQLite.
 //
-// It returns what [Verify] then finds if it is unsafe, in the table, the server or the session: that
-// is yours to mend. Warnings go to GORM's logger. It may be called again at any
-// time, also on tables with rows.
+// It returns what [Verify] then finds if it is unsafe, in the table, the server or the session:
+// that is yours to mend. Warnings go to GORM's logger. It may be called again at any time, also on
+// tables with rows.
 //
 // Several programs may call it at once, such as instances that start together: one does the work,
 // and the others wait for it, for a minute at most. An advisory lock of the database keeps them
@@ -80,8 +80,8 @@ func (p *inUse) alone(db *gorm.DB, migrate func(*gorm.DB) error) error {
 	})
 }
 
-// migrate does the work of [AutoMigrate], and returns what is left to mend. The rows are read before
-// it alone: what it adds to a table with rows is none of the tree's columns.
+// migrate does the work of [AutoMigrate], and returns what is left to mend. The rows are read
+// before it alone: what it adds to a table with rows is none of the tree's columns.
 func (p *inUse) migrate(db *gorm.DB, others []any) ([]Finding, error) {
 	findings, err := p.findings(db, treeschema.Run)
 	if err != nil {

@@ -6,9 +6,9 @@
 // which fills in the [Table] values from the models. This package knows neither GORM nor models.
 //
 // It reads one database's catalogue by a query or two, which end in the same values for all, and
-// judges those. It may read the rows, and runs nothing else. It judges columns, plain indexes, and the conditions and
-// generated columns that AutoMigrate writes. What else could break a promise is named, without a
-// judgement.
+// judges those. It may read the rows, and runs nothing else. It judges columns, plain indexes, and
+// the conditions and generated columns that AutoMigrate writes. What else could break a promise is
+// named, without a judgement.
 package treeschema
 
 import (
