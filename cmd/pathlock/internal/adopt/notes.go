@@ -29,7 +29,7 @@ func (s *shape) notes() (notes []string) {
 		notes = append(notes, note)
 		halves := 0
 		for i := range s.of.rows {
-			if s.isLive(i) && !(s.of.cells[s.pair[0]][i].Valid && s.of.cells[s.pair[1]][i].Valid) {
+			if s.isLive(i) && (!s.of.cells[s.pair[0]][i].Valid || !s.of.cells[s.pair[1]][i].Valid) {
 				halves++
 			}
 		}
