@@ -63,10 +63,14 @@ func (b *backend) check(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	if is := b.table.is(err); is == noTable || is == noColumn {
+	switch b.table.is(err) {
+	case noTable:
+		return fmt.Errorf("%w: there is no table %s: %w", ErrTables, b.table.name, err)
+	case noColumn:
 		return fmt.Errorf("%w: %s: %w", ErrTables, b.table.name, err)
+	default:
+		return err
 	}
-	return err
 }
 
 // checkNamespace begins the names of trees that exist within a check only.
