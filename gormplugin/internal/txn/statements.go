@@ -141,14 +141,14 @@ func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt
 
 // NoteWrite notes that a statement writes.
 func NoteWrite(db *gorm.DB) {
-	if h, ok := Unwrapped(db.Statement.ConnPool).(*Handle); ok {
+	if h, ok := Unwrapped(db.Statement.ConnPool).(*Handle); ok && !db.DryRun {
 		h.wrote.Store(true)
 	}
 }
 
 // NoteRun notes whether a statement that reads, or that somebody has written by hand, may write.
 func (g *Guard) NoteRun(db *gorm.DB) {
-	if h, ok := Unwrapped(db.Statement.ConnPool).(*Handle); ok && h.before != nil && !rawsql.OnlyReads(g.Dialect.Grammar, db.Statement.SQL.String()) {
+	if h, ok := Unwrapped(db.Statement.ConnPool).(*Handle); ok && h.before != nil && !db.DryRun && !rawsql.OnlyReads(g.Dialect.Grammar, db.Statement.SQL.String()) {
 		h.wrote.Store(true)
 	}
 }

@@ -74,7 +74,10 @@ func beforeCommitChecks() []check {
 					calls := 0
 					ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { calls++; return nil })
 					db := w.db.Session(&gorm.Session{PrepareStmt: prepare, Context: ctx})
-					w.must(db.Transaction(func(tx *gorm.DB) error { return tx.Exec(statement).Error }))
+					w.must(db.Transaction(func(tx *gorm.DB) error {
+						_ = tx.ToSQL(func(tx *gorm.DB) *gorm.DB { return tx.Create(&Other{}).Exec("DELETE FROM others") })
+						return tx.Exec(statement).Error
+					}))
 					if calls != want {
 						w.Errorf("%s, prepared: %t: %d calls", statement, prepare, calls)
 					}
