@@ -120,7 +120,7 @@ func belowAbove(leaf *table.Table) clause.Expression {
 
 // checkLeaves refuses moves by which the path of a leaf would become longer than its column, before
 // anything is written. It reads without locks: the database refuses a path that comes in the
-// meantime, and one below a row that is restored.
+// meantime, and one below a row that is restored, but for SQLite, to which sizes mean nothing.
 func (e *Engine) checkLeaves(db *gorm.DB, leaf *table.Table, moves []plan.Move) error {
 	moves = lowestFirst(moves)
 	for _, p := range leaf.LeafPaths {
