@@ -29,7 +29,7 @@ const (
 //
 // A [*pathlock.ConflictError] and a [*pathlock.DeadlockError] are those of a member. The error is a
 // [*MajorityError] if no majority answers. A call that repeats another comes after that one's end,
-// and its fence is greater if a member answers that did not before.
+// and its fence may differ, as other members may answer.
 func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if err := s.begin(); err != nil {
 		return pathlock.Grant{}, err
