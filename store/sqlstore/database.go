@@ -58,7 +58,7 @@ const (
 var hints = map[fault]string{
 	noTable:   "no program has made the table: those with anystore do, others call Store.Create, and both need the right to create tables",
 	noColumn:  "the table is none of locks: drop it, and create it by Store.Create",
-	forbidden: "the user needs SELECT, INSERT, UPDATE and DELETE on the table",
+	forbidden: "the user needs SELECT, INSERT, UPDATE and DELETE on the table, or where there is none, the right to create tables",
 	tooLarge:  "raise max_allowed_packet",
 }
 

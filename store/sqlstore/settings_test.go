@@ -124,6 +124,12 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	u.User = url.User(role)
 	d.url = u.String()
 	refused(t, d, "", "SELECT, INSERT, UPDATE and DELETE")
+	run(t, db, "DROP TABLE pathlock_trees")
+	run(t, db, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+	_, err = d.on(t, d.pool(t), sqlstore.WithAutoCreate()).Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a")))
+	if !strings.Contains(err.Error(), "the right to create tables") {
+		t.Errorf("without the right to create the table: %v", err)
+	}
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		d := scratchMySQL(t, server)
 		d.store(t)
