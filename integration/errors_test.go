@@ -105,7 +105,7 @@ func answers() map[string]map[string]answer {
 			"ErrElsewhere": {idempotency.ErrElsewhere, programs},
 		},
 		"store/anystore": {"ErrURL": {anystore.ErrURL, starts}},
-		"store/sqlstore": {"ErrTables": {sqlstore.ErrTables, starts}},
+		"store/sqlstore": {"ErrTables": {sqlstore.ErrTables, starts}, "ErrNoTable": {sqlstore.ErrNoTable, starts}},
 		"store/quorum": {
 			"ErrMembers":    {quorum.ErrMembers, starts},
 			"MajorityError": {&quorum.MajorityError{}, "lock-store-unavailable"},

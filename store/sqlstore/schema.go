@@ -13,6 +13,9 @@ import (
 // ErrTables says that the table is not as it has to be. The message says what is wrong with it.
 var ErrTables = errors.New("sqlstore: the table is not as it has to be")
 
+// ErrNoTable says that the table is missing. It matches [ErrTables].
+var ErrNoTable = fmt.Errorf("%w: there is no table", ErrTables)
+
 // Create creates the table where it is missing. Any number of processes may do so at once. It
 // changes nothing of a table that is there: see [Store.Check].
 //
@@ -54,8 +57,8 @@ func (b *backend) create(ctx context.Context) error {
 // Check reports what is wrong with the table, or with the rights to use it. It writes into it as
 // updates do, and undoes that.
 //
-// The error matches [ErrTables] if the table or a column is missing, and [pathlock.ErrUnavailable]
-// if the database cannot be asked, or refuses to write.
+// The error matches [ErrNoTable] if the table is missing, [ErrTables] if a column is, and
+// [pathlock.ErrUnavailable] if the database cannot be asked, or refuses to write.
 func (s *Store) Check(ctx context.Context) error { return s.backend.inTime(ctx, s.backend.check) }
 
 func (b *backend) check(ctx context.Context) error {
@@ -65,7 +68,7 @@ func (b *backend) check(ctx context.Context) error {
 	}
 	switch b.table.is(err) {
 	case noTable:
-		return fmt.Errorf("%w: there is no table %s: %w", ErrTables, b.table.name, err)
+		return fmt.Errorf("%w %s: %w", ErrNoTable, b.table.name, err)
 	case noColumn:
 		return fmt.Errorf("%w: %s: %w", ErrTables, b.table.name, err)
 	default:

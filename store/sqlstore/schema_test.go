@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,6 +53,9 @@ func TestTablesThatAreMissing(t *testing.T) {
 			t.Helper()
 			err := s.Check(t.Context())
 			testerr.MustBe(t, "Check", err, sqlstore.ErrTables)
+			if missing := slices.Contains(faults, "no program has made the table"); errors.Is(err, sqlstore.ErrNoTable) != missing {
+				t.Errorf("Check: %v, want that it matches ErrNoTable: %t", err, missing)
+			}
 			for _, fault := range append(faults, "Store.Create") {
 				if !strings.Contains(err.Error(), fault) {
 					t.Errorf("Check: %v, want it to say: %s", err, fault)

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -120,7 +119,7 @@ func (e *exam) sqlLocks(ctx context.Context, about string, d *dialect.Dialect, s
 		return true
 	case !errors.Is(err, sqlstore.ErrTables):
 		e.unanswered(about, err)
-	case strings.Contains(err.Error(), "there is no table"):
+	case errors.Is(err, sqlstore.ErrNoTable):
 		e.found(Warning, about, "tables", "there is no table of the locks yet", "the first program that opens the store creates it; its user needs the right to do that", "start a program as a user who may create tables; after that, the right to read and write them is enough")
 	default:
 		e.found(Problem, about, "tables", err.Error(), "nothing is granted", "drop the table while no program runs, and let a program create it again")
