@@ -127,7 +127,8 @@ func refusePostgres(isolation string) string {
 // classifyPostgres reads the SQLSTATE.
 // See https://www.postgresql.org/docs/current/errcodes-appendix.html.
 func classifyPostgres(err error) Failure {
-	switch SQLState(err) {
+	state := SQLState(err)
+	switch state {
 	case "40001", // the transactions cannot be put in an order
 		"40P01": // a deadlock
 		return FailureEnded
@@ -149,7 +150,7 @@ func classifyPostgres(err error) Failure {
 	case "25006": // read_only_sql_transaction, as of a standby
 		return FailureReadOnly
 	}
-	switch state := SQLState(err); {
+	switch {
 	case unfitPostgres(err, state):
 		return FailureUnfit
 	case slices.ContainsFunc(unavailablePostgres, func(class string) bool { return strings.HasPrefix(state, class) }):
