@@ -31,6 +31,8 @@ type sentinels struct {
 
 	mu    sync.Mutex
 	conns map[*primaryConn]bool
+	// epoch is the configuration epoch of the last answer that counted.
+	epoch uint64
 }
 
 // sentinelClient closes a client and the sentinels that it goes by.
@@ -90,6 +92,10 @@ type answer struct {
 // look asks all sentinels for the primary, and closes the connections to any other node. Of a
 // majority's answers, or of all that there are, the one with the highest configuration epoch
 // counts, as it does among the sentinels.
+//
+// After a failover, only the sentinel that led it knows the new primary until the others hear of
+// it, which takes up to two seconds. A majority that knows less than an earlier look is therefore
+// believed only if no other sentinel answers in time.
 func (s *sentinels) look(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, sentinelTimeout)
 	defer cancel()
@@ -97,9 +103,12 @@ func (s *sentinels) look(ctx context.Context) (string, error) {
 	for i := range s.asked {
 		go func() { answers <- s.ask(ctx, i) }()
 	}
+	s.mu.Lock()
+	known := s.epoch
+	s.mu.Unlock()
 	var best answer
 	var failed []error
-	for answered := 0; answered <= len(s.asked)/2 && answered+len(failed) < len(s.asked); {
+	for answered := 0; (answered <= len(s.asked)/2 || best.epoch < known) && answered+len(failed) < len(s.asked); {
 		got := <-answers
 		if got.err != nil {
 			failed = append(failed, got.err)
@@ -116,6 +125,7 @@ func (s *sentinels) look(ctx context.Context) (string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.epoch = best.epoch
 	for c := range s.conns {
 		if c.addr != best.addr {
 			delete(s.conns, c)

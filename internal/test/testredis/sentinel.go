@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func StartSentinel(t testing.TB, program Program) *Sentinel {
 	nodes := StartReplicated(t, program, 2)
 	s := &Sentinel{Nodes: append([]*Server{nodes.Primary}, nodes.Replicas...), t: t}
 	for range 3 {
-		s.Sentinels = append(s.Sentinels, startSentinel(t, program, nodes.Primary))
+		s.Sentinels = append(s.Sentinels, WatchPrimary(t, program, nodes.Primary, 0))
 	}
 	for _, sentinel := range s.Sentinels {
 		testserver.Await(t, "the sentinels know everybody", func() bool {
@@ -46,8 +47,9 @@ func StartSentinel(t testing.TB, program Program) *Sentinel {
 	return s
 }
 
-// startSentinel starts one sentinel that watches a primary.
-func startSentinel(t testing.TB, program Program, primary *Server) *Server {
+// WatchPrimary starts one sentinel that watches a primary, which it knows from the failover of that
+// epoch.
+func WatchPrimary(t testing.TB, program Program, primary *Server, epoch int) *Server {
 	t.Helper()
 	dir := t.TempDir()
 	sentinel := &Server{Addr: testnet.FreeAddr(t), t: t}
@@ -58,6 +60,7 @@ func startSentinel(t testing.TB, program Program, primary *Server) *Server {
 		"sentinel monitor " + MasterName + " " + primary.host() + " " + primary.port() + " 2",
 		"sentinel down-after-milliseconds " + MasterName + " 1500",
 		"sentinel failover-timeout " + MasterName + " 4000",
+		"sentinel config-epoch " + MasterName + " " + strconv.Itoa(epoch),
 	}
 	file := filepath.Join(dir, "sentinel.conf")
 	testerr.Must(t, os.WriteFile(file, []byte(strings.Join(config, "\n")+"\n"), 0o600))
