@@ -12,7 +12,7 @@ import (
 )
 
 // TestSentinels_lateToHear: after a failover, two of three sentinels have not heard of it yet, and
-// they answer first. A client that knows the new primary keeps to it, as long as a sentinel says so.
+// answer first. A client that knows the new primary keeps to it, as long as a sentinel names it.
 func TestSentinels_lateToHear(t *testing.T) {
 	t.Parallel()
 	before, after := testredis.Start(t, testredis.Redis), testredis.Start(t, testredis.Redis)
