@@ -120,6 +120,8 @@ type Dialect struct {
 	// AnyType is set where any column can hold a value of any type, except that one of affinity
 	// TEXT holds no number.
 	AnyType bool
+	// AnyLength is set where a column can hold a text that is longer than its type says.
+	AnyLength bool
 	// ReturnsKeys is set where an INSERT tells the key that the database gives by RETURNING alone.
 	ReturnsKeys bool
 	// CheckDeferred is the statement that has the database check deferred constraints at once; ""

@@ -15,6 +15,7 @@ var SQLite = &Dialect{
 	PartialIndexes: true,
 	RemakesTables:  true,
 	AnyType:        true,
+	AnyLength:      true,
 	HidesCascades:  true,
 	Millis:         "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
 	Grammar:        sqliteGrammar,

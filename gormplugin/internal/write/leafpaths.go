@@ -4,12 +4,13 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -70,7 +71,8 @@ func (e *Engine) followSubtrees(db *gorm.DB, leaf *table.Table, tops []*table.No
 }
 
 // followAbove gives the leaves below rows of the table above the paths that follow from these. It
-// counts their versions up if they have had a path before.
+// counts their versions up if they have had a path before. The database refuses paths for which
+// there is no room.
 func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, rows table.Selection, again bool) error {
 	var set clause.Set
 	if leaf.Version != nil && again {
@@ -89,8 +91,14 @@ func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, rows table.Selectio
 		_, err := leaf.Direct(db).Add("?", clause.NamedExpr{SQL: e.Dialect.AssignBelow, Vars: []any{map[string]any{
 			"table": leaves, "others": above, "set": set, "belongs": belowAbove(leaf), "where": where,
 		}}}).Exec()
+		if err == nil && e.Dialect.AnyLength {
+			err = checkLeafRoom(db, leaf, clause.Expr{SQL: "? JOIN ? ON ? WHERE ?", Vars: []any{above, leaves, belowAbove(leaf), where}})
+		}
 		return err
 	})
+	if e.Dialect.Classify(err) == dialect.FailureUnfit {
+		err = fmt.Errorf("%w: %w", fault.ErrPathTooLong, err)
+	}
 	if err != nil {
 		return fmt.Errorf("gormplugin: writing the paths of %s: %w", leaf.TableName, err)
 	}
@@ -118,57 +126,23 @@ func belowAbove(leaf *table.Table) clause.Expression {
 	return clause.Eq{Column: clause.Column{Table: "c", Name: leaf.Parent.DBName}, Value: clause.Column{Table: "p", Name: leaf.Above.Key.DBName}}
 }
 
-// checkLeaves refuses moves by which the path of a leaf would become longer than its column, before
-// anything is written. It reads without locks: the database refuses a path that comes in the
-// meantime, and one below a row that is restored, but for SQLite, to which sizes mean nothing.
-func (e *Engine) checkLeaves(db *gorm.DB, leaf *table.Table, moves []plan.Move) error {
-	moves = lowestFirst(moves)
+// checkLeafRoom refuses paths of leaves that are longer than their columns say.
+func checkLeafRoom(db *gorm.DB, leaf *table.Table, written clause.Expr) error {
 	for _, p := range leaf.LeafPaths {
-		for chunk := range slices.Chunk(moves, maxRanges) {
-			if err := e.checkLeafRoom(db, leaf, p, chunk, moves); err != nil {
-				return err
-			}
+		if p.Room.Size == 0 {
+			continue
 		}
-	}
-	return nil
-}
-
-// growth is by how many characters a path of leaves grows.
-func growth(p table.LeafPath, m plan.Move) int {
-	from, to := p.FromTo(m)
-	return utf8.RuneCountInString(to) - utf8.RuneCountInString(from)
-}
-
-// checkLeafRoom looks below some of the rows that move for a leaf whose path would not fit. A leaf
-// goes with the lowest, the first of all moves that it lies below.
-func (e *Engine) checkLeafRoom(db *gorm.DB, leaf *table.Table, p table.LeafPath, some, all []plan.Move) error {
-	path := clause.Column{Table: "c", Name: p.Column.DBName}
-	within := func(m plan.Move) clause.Expression { return leaf.Above.Within(m.Tree, m.ID, m.Node.Path) }
-	below := misfits(some, within, func(m plan.Move) []clause.Expression {
-		if p.Room.Size == 0 || growth(p, m) <= 0 {
-			return nil
-		}
-		return []clause.Expression{clause.Expr{SQL: e.Dialect.Length + "(?) > ?", Vars: []any{path, p.Room.Size - growth(p, m)}}}
-	})
-	if below == nil {
-		return nil
-	}
-	return leaf.OnLeaves(db, table.Selection{Where: below}, func(above, leaves, where clause.Expression) error {
-		d := leaf.Direct(db).Add("SELECT ? FROM ? JOIN ? ON ? WHERE ?", path, above, leaves, belowAbove(leaf), where)
-		if len(all) == 1 {
-			d.Add(" LIMIT 1")
-		}
-		return d.Query(func(rows *sql.Rows) error {
+		path := clause.Column{Table: "c", Name: p.Column.DBName}
+		err := leaf.Direct(db).Add("SELECT ? FROM ? AND "+leaf.Dialect.Length+"(?) > ? LIMIT 1", path, written, path, p.Room.Size).Query(func(rows *sql.Rows) error {
 			var stored string
 			if err := rows.Scan(&stored); err != nil {
 				return err
 			}
-			for _, m := range all {
-				if from, to := p.FromTo(m); strings.HasPrefix(p.Form.Read(stored)+"/", from+"/") {
-					return p.Room.Fits(utf8.RuneCountInString(stored)+max(growth(p, m), 0), p.Form.Print(to))
-				}
-			}
-			return nil
+			return p.Room.Fits(utf8.RuneCountInString(stored), stored)
 		})
-	})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

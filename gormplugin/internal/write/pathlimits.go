@@ -103,8 +103,7 @@ func (e *Engine) addNewest(d *table.Direct) {
 // checkRoom looks below some of the rows that move for a row that would not fit. A row goes with
 // the lowest one of all moves that it lies below, and one that moves itself has been checked.
 func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, some []plan.Move, all map[plan.Spot]plan.Move) error {
-	below := func(m plan.Move) clause.Expression { return t.Below(m.Tree, m.Node.Path) }
-	near := table.Selection{Where: misfits(some, below, func(m plan.Move) []clause.Expression { return e.tight(t, m) })}
+	near := table.Selection{Where: e.misfits(t, some)}
 	if near.Where == nil {
 		return nil
 	}
@@ -135,15 +134,15 @@ func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, some []plan.Move, all ma
 	return err
 }
 
-// misfits is the condition that a row is one that below finds for a move, and that tight returns a
-// condition for the move that holds; nil if there are none. Where a move is below another one, the
-// rows below the lower one may be among those of the upper one.
-func misfits(moves []plan.Move, below func(plan.Move) clause.Expression, tight func(plan.Move) []clause.Expression) clause.Expression {
+// misfits is the condition that a row lies below a move, and would not fit there; nil if all would.
+// Where a move is below another one, the rows below the lower one may be among those of the upper
+// one.
+func (e *Engine) misfits(t *table.Table, moves []plan.Move) clause.Expression {
 	var ranges, found []clause.Expression
 	for _, m := range moves {
-		if conditions := tight(m); len(conditions) > 0 {
-			ranges = append(ranges, below(m))
-			found = append(found, clause.And(below(m), table.AnyOf(conditions)))
+		if conditions := e.tight(t, m); len(conditions) > 0 {
+			below := t.Below(m.Tree, m.Node.Path)
+			ranges, found = append(ranges, below), append(found, clause.And(below, table.AnyOf(conditions)))
 		}
 	}
 	switch len(found) {

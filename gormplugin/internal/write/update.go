@@ -303,11 +303,6 @@ func (k *updating) checkMoves(db *gorm.DB, t *table.Table, x *relocation) (tops 
 	if descend, err = k.checkSubtrees(db, t, x.Moves); err != nil {
 		return nil, false, err
 	}
-	for _, leaf := range t.Leaves {
-		if err := k.checkLeaves(db, leaf, x.Moves); err != nil {
-			return nil, false, err
-		}
-	}
 	return tops, descend, nil
 }
 

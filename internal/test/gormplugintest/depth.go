@@ -31,15 +31,34 @@ func checkDepths(t *testing.T, d Database) {
 	arrangeDeep(w, limited)
 	arrangeAround(w, limited)
 	checkUnsigned(t, d)
+	checkLeafRoom(w)
+}
+
+// checkLeafRoom has a leaf's path become one that is longer than its column, by whatever write.
+func checkLeafRoom(w *world) {
 	long := strings.Repeat("x", 250)
 	narrow, wide := w.build("/a"), w.build("/"+long)
-	w.must(w.db.Create(&Case{SuiteID: narrow.ID, Name: long}).Error)
+	leaf := &Case{SuiteID: narrow.ID, Name: long}
+	w.must(w.db.Create(leaf).Error)
 	_, copied := gormplugin.Copy(w.db, &Suite{}, narrow.ID, gormplugin.Below(wide.ID), gormplugin.CopyLeaves(&Case{}, nil))
-	for _, err := range []error{
-		copied, gormplugin.Rename(w.db, &Suite{}, narrow.ID, long[1:]), gormplugin.Move(w.db, &Suite{}, narrow.ID, gormplugin.Below(wide.ID)),
-	} {
-		w.fails(err, gormplugin.ErrPathTooLong)
-	}
+	w.fails(copied, gormplugin.ErrPathTooLong)
+	w.fails(gormplugin.Rename(w.db, &Suite{}, narrow.ID, long[1:]), gormplugin.ErrPathTooLong)
+	w.fails(gormplugin.Move(w.db, &Suite{}, narrow.ID, gormplugin.Below(wide.ID)), gormplugin.ErrPathTooLong)
+	w.must(w.db.Delete(narrow).Error)
+	w.fails(w.db.Unscoped().Model(narrow).Updates(map[string]any{"deleted": nil, "parent_id": wide.ID}).Error, gormplugin.ErrPathTooLong)
+	w.must(w.db.Unscoped().Delete(narrow).Error)
+	w.fails(w.db.Create(&Suite{ID: narrow.ID, ParentID: &wide.ID, Name: "a"}).Error, gormplugin.ErrPathTooLong)
+	w.must(w.db.Create(&Suite{ID: narrow.ID, ParentID: &w.root.ID, Name: "b"}).Error)
+	// One row is renamed in this tree, and in another one that row and the one above it.
+	other := *w
+	other.root = w.newPlan()
+	below, above := w.build("/u/v"), other.build("/u")
+	w.must(w.db.Create(&Case{SuiteID: below.ID, Name: strings.Repeat("y", 240)}).Error)
+	w.must(w.db.Create(&Case{SuiteID: other.build("/u/v").ID, Name: strings.Repeat("z", 240)}).Error)
+	ids := []int64{below.ID, above.ID, other.build("/u/v").ID}
+	w.fails(w.db.Model(&Suite{}).Where("id IN ?", ids).Update("name", long[:200]).Error, gormplugin.ErrPathTooLong)
+	w.must(w.db.Model(&Suite{}).Where("id IN ?", ids).Update("name", long[:120]).Error)
+	other.sound()
 }
 
 // arrangeDeep has more rows leave a row that goes down than one statement measures below.
