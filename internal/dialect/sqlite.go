@@ -114,5 +114,5 @@ func probeSQLite() *probe {
 var sqliteGrammar = &Grammar{
 	Quotes: "'\"`[", Escaped: []string{""}, Dashes: regexp.MustCompile(`^--`), LineEnds: "\n", Executes: never, Copies: regexp.MustCompile("^INSERT INTO `[^`]+__temp`\\("),
 	RunsText: never, Hides: never,
-	Ends: regexp.MustCompile(`^(SAVEPOINT|RELEASE|ROLLBACK|COMMIT|END|ABORT) |(^| )(INSERT|UPDATE) OR ROLLBACK `), Stays: never,
+	Ends: regexp.MustCompile(`^(SAVEPOINT|RELEASE|ROLLBACK|COMMIT|END|ABORT) `), Stays: never,
 }
