@@ -24,10 +24,28 @@ func (t *Transaction) Commit() error {
 	if t.ctx.Err() != nil {
 		// The watch has not noticed yet.
 		t.cause = context.Cause(t.ctx)
+	} else {
+		t.cause = t.whyLost()
+	}
+	if t.cause != nil {
 		_ = t.rollback(t.cause)
 		return t.whyEnded()
 	}
 	return t.commit()
+}
+
+// whyLost says why the connection was lost before the COMMIT, so that nothing is committed; nil if
+// it was not. It asks the server after an error that may come from anywhere: a hook has a network,
+// too.
+func (t *Transaction) whyLost() error {
+	answered := t.guard.Dialect.Answered
+	if answered == nil || !t.troubled.Load() {
+		return nil
+	}
+	if _, err := t.Tx.ExecContext(context.WithoutCancel(t.ctx), "SELECT 1"); err != nil && !answered(err) {
+		return err
+	}
+	return nil
 }
 
 // commit commits, in a step that observers see.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"gorm.io/gorm"
@@ -133,6 +134,9 @@ func (t *Transaction) whyAborted() error {
 func (t *Transaction) hasEnded(err error) bool {
 	if t.guard.Dialect.Classify(err) == dialect.FailureEnded {
 		return true
+	}
+	if t.guard.Dialect.FailureOf(err) == pathlock.FailureDatabase {
+		t.troubled.Store(true)
 	}
 	probe := t.guard.Dialect.Probe
 	if probe == nil || t.rawEnd.hasEnded() || t.Failed() != nil || errors.Is(err, gorm.ErrRecordNotFound) || probe.Harmless(err) {

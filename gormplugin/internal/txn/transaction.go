@@ -61,6 +61,8 @@ type Transaction struct {
 	rows atomic.Pointer[sql.Rows]
 	// unseen is set while nobody knows how the scan of a single row has ended.
 	unseen atomic.Bool
+	// troubled is set once a statement has failed as it would without a connection.
+	troubled atomic.Bool
 	// readOnly is set once a statement has failed because the session only reads. The pool is not
 	// to have it back.
 	readOnly atomic.Bool

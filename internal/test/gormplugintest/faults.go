@@ -3,6 +3,8 @@ package gormplugintest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -13,7 +15,7 @@ import (
 )
 
 var (
-	errLost   = errors.New("the connection is lost")
+	errLost   = fmt.Errorf("the connection is lost: %w", io.ErrUnexpectedEOF)
 	errFailed = errors.New("the statement fails")
 )
 
@@ -82,6 +84,16 @@ func faults() []fault {
 			commit := o.at.kind == "commit"
 			if o.changed != (commit && o.at.after) || !errors.Is(o.err, errLost) || errors.Is(o.err, gormplugin.ErrRetry) ||
 				errors.Is(o.err, gormplugin.ErrOutcomeUnknown) != (commit && !d.SoleWriter) {
+				w.Errorf("lost at the %s: changed: %t, the error %v", o.at.kind, o.changed, o.err)
+			}
+		}},
+		{"the connection is lost, and the caller goes on", true, true, func(d Database, c call, begun bool) bool {
+			return !d.SoleWriter && begun && c.kind != "begin" && c.kind != "commit" && c.kind != "rollback"
+		}, func(_ Database, c call, _ func()) error {
+			c.drop()
+			return errLost
+		}, func(w *world, _ Database, o aftermath) {
+			if o.changed || o.err == nil || !o.within && !errors.Is(o.err, errLost) || errors.Is(o.err, gormplugin.ErrRetry) || errors.Is(o.err, gormplugin.ErrOutcomeUnknown) {
 				w.Errorf("lost at the %s: changed: %t, the error %v", o.at.kind, o.changed, o.err)
 			}
 		}},
