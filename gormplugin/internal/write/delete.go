@@ -3,6 +3,7 @@ package write
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
@@ -38,6 +39,11 @@ func (k *deleting) Write(w *writeRun) error {
 	if err := w.Apply(t.ClausesOfDelete); err != nil {
 		return err
 	}
+	// All rows are deleted at one time.
+	config, now := *db.Config, db.NowFunc()
+	config.NowFunc = func() time.Time { return now }
+	defer func(own *gorm.Config) { db.Config = own }(db.Config)
+	db.Config = &config
 	stmt := db.Session(&gorm.Session{Initialized: true}).Statement
 	addKeys(t, stmt)
 	if !HasCondition(stmt) && !db.AllowGlobalUpdate {

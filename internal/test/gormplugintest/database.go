@@ -102,6 +102,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"callbacks", checkCallbacks},
 		{"handed", each(handedChecks())},
 		{"outdated parents", checkOutdatedParents},
+		{"deletion time", checkDeletionTime},
 		{"Replace", checkReplace},
 		{"without the lock store", checkWithoutStore},
 	})

@@ -3,8 +3,11 @@ package gormplugintest
 import (
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -67,6 +70,19 @@ func RunSoftDeleted(t *testing.T, d Database, ways []SoftDeleted) {
 				live: way.Live, mark: way.Mark, restored: way.Restored, gone: way.Gone, copies: true, keys: none, scarce: true,
 			})
 		})
+	}
+}
+
+// checkDeletionTime has a row and those below it deleted at one time, however long that takes.
+func checkDeletionTime(t *testing.T, d Database) {
+	var now atomic.Int64
+	w := newWorld(t, d, settings{config: gorm.Config{NowFunc: func() time.Time { return time.Unix(now.Add(1), 0) }}})
+	w.build("/a/b/c")
+	w.must(w.db.Delete(w.build("/a")).Error)
+	var times []time.Time
+	w.must(w.db.Unscoped().Model(&Suite{}).Where("plan_id = ? AND deleted IS NOT NULL", w.root.PlanID).Distinct("deleted").Pluck("deleted", &times).Error)
+	if len(times) != 1 {
+		t.Errorf("rows were deleted at %v", times)
 	}
 }
 
