@@ -7,6 +7,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // Resolver returns a resolver for the middleware, which finds the rows of a registered model or
@@ -97,6 +98,14 @@ func (r *resolver) ResolveAll(ctx context.Context, ids []string) []pathlock.Reso
 	results, err := r.resolveAll(ctx, ids)
 	if err != nil {
 		return slices.Repeat([]pathlock.Resolution{{Err: err}}, len(ids))
+	}
+	d := r.plugin.use.Load().guard.Dialect
+	unfit := func(found pathlock.Resolution) bool { return d.Classify(found.Err) == dialect.FailureUnfit }
+	if len(ids) > 1 && slices.ContainsFunc(results, unfit) {
+		// One that the column cannot hold has failed the look-up of all.
+		for i, id := range ids {
+			results[i].Location, results[i].Err = r.Resolve(ctx, id)
+		}
 	}
 	return results
 }

@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"cmp"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -102,6 +103,12 @@ func checkVastKeys(t *testing.T, d Database) {
 	} {
 		if err := c.run(); (err == nil) != (want == "") || w.plugin.FailureOf(err) != want {
 			t.Errorf("%s: got the error %v, want %q", c.what, err, want)
+		}
+	}
+	for i, found := range w.plugin.Resolver(&vastKeyed{}).(preparer).ResolveAll(w.Context(), []string{"x", fmt.Sprint(vast), "7"}) {
+		want := []pathlock.Failure{pathlock.FailureInvalid, cmp.Or(want, pathlock.FailureNotFound), ""}[i]
+		if got := w.plugin.FailureOf(found.Err); got != want && w.db.Name() != "mysql" {
+			t.Errorf("of several ids, number %d: %v, want %q", i, found.Err, want)
 		}
 	}
 	if want == "" {
