@@ -60,7 +60,8 @@ var (
 	ErrStale = fault.ErrStale
 	// ErrDamagedRow: a row of the database has a tree, a name or a path that none can have, so that
 	// nobody knows where it is. Whoever sends a request is not to blame. The error is a
-	// [*DamagedRowError]; package fsck finds such rows, and repairs them.
+	// [*DamagedRowError]; package fsck finds such rows, and repairs them. Not every write looks: a
+	// move or a deletion finds the rows below by their paths, and leaves one with another path.
 	ErrDamagedRow = fault.ErrDamagedRow
 	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because
 	// of a condition that somebody added in between, a trigger or a policy of the database. The
