@@ -49,10 +49,14 @@ func (d *Direct) Add(sql string, vars ...any) *Direct {
 // deadlock.
 func (d *Direct) Query(take func(*sql.Rows) error) error {
 	var rows *sql.Rows
+	ask := d.ConnPool.QueryContext
+	if h, ok := d.ConnPool.(*txn.Handle); ok {
+		ask = h.QueryOwn
+	}
 	err := d.run(func(ctx context.Context) (_ int64, err error) {
 		query, vars := d.inlined()
 		//nolint:rowserrcheck,sqlclosecheck // Both are done below, on all paths.
-		rows, err = d.ConnPool.QueryContext(ctx, query, vars...)
+		rows, err = ask(ctx, query, vars...)
 		return -1, err
 	})
 	if err != nil {

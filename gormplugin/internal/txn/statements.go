@@ -26,11 +26,18 @@ func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any
 
 // QueryContext implements [gorm.ConnPool].
 func (t *Transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	t.settleRows()
-	rows, err := t.Tx.QueryContext(ctx, query, args...)
+	rows, err := t.QueryOwn(ctx, query, args...)
 	if err == nil {
 		t.rows.Store(rows)
 	}
+	return rows, err
+}
+
+// QueryOwn is QueryContext for rows that the plugin reads at once, and whose error it sees. Another
+// goroutine must not look at them meanwhile.
+func (t *Transaction) QueryOwn(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	t.settleRows()
+	rows, err := t.Tx.QueryContext(ctx, query, args...)
 	t.endBy(err)
 	return rows, err
 }

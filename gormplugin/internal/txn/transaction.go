@@ -53,6 +53,9 @@ type Transaction struct {
 	// another.
 	aborted error
 
+	// Writing is held while a statement is planned, asserted and written: goroutines may share the
+	// transaction, and neither path locks nor row locks keep them apart.
+	Writing sync.Mutex
 	// IsWriter is set once the transaction is known to be the database's only writer.
 	IsWriter atomic.Bool
 	// wrote is set once the transaction may have written something.

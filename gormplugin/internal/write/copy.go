@@ -75,6 +75,8 @@ func (e *Engine) Copy(db *gorm.DB, req *CopyRequest) error {
 // copyWithin copies in a transaction: it works out where the copy goes, and locks what it relies
 // on. planned, unless nil, is the result of plain reads.
 func (e *Engine) copyWithin(db *gorm.DB, tx *txn.Transaction, st *Statement, req *CopyRequest, planned *copying) error {
+	tx.Writing.Lock()
+	defer tx.Writing.Unlock()
 	if err := e.becomeWriter(db, tx, req.Table.Above); err != nil {
 		return err
 	}

@@ -36,6 +36,8 @@ func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *
 		return err
 	}
 	req.Rows = int64(len(all))
+	tx.Writing.Unlock() // what is attached may be written by the plugin, too
+	defer tx.Writing.Lock()
 	if err = copyAttached(db, req, all); err != nil {
 		tx.Abandon(err) // it would leave rows without what belongs to them
 	}

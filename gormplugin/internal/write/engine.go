@@ -104,6 +104,10 @@ func (e *Engine) run(w *Writer, db *gorm.DB, st *Statement) error {
 	if err != nil {
 		return err
 	}
+	if _, within := db.Get(withinKey); tx != nil && !within {
+		tx.Writing.Lock()
+		defer tx.Writing.Unlock()
+	}
 	if db.Statement.SQL.Len() > 0 {
 		return fmt.Errorf("%w: the SQL of a write to %s was built before %s", fault.ErrCallbacks, st.Table.TableName, w.Name)
 	}

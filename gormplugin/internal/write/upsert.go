@@ -21,6 +21,9 @@ const conflictClause = "ON CONFLICT"
 // associationsKey is what GORM sets on the statements by which it saves the associations of a row.
 const associationsKey = "gorm:saved_association_map"
 
+// withinKey is what an upsert sets on the updates that it consists of.
+const withinKey = "pathlock:within"
+
 // isUpsert reports whether an insert may turn into an update. GORM runs an upsert for a Save whose
 // UPDATE changed nothing, and to save associations.
 func isUpsert(db *gorm.DB) bool {
@@ -203,7 +206,7 @@ func (e *Engine) moveFirst(w *writeRun, rows []*arrival) (moved int, err error) 
 				values[f.DBName] = value
 			}
 		}
-		db := w.DB.Session(&gorm.Session{NewDB: true, SkipHooks: true})
+		db := w.DB.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Set(withinKey, true)
 		if err := db.Model(t.Fresh()).Where(clause.Eq{Column: table.Column(t.Key), Value: row.ID}).UpdateColumns(values).Error; err != nil {
 			return moved, err
 		}

@@ -127,6 +127,7 @@ func RunTransactions(t *testing.T, d Database) {
 		{"afterwards", each(afterwardsChecks())},
 		{"before the commit", each(beforeCommitChecks())},
 		{"savepoints", checkSavepoints},
+		{"goroutines in one transaction", checkSharedTransaction},
 		{"errors that end it", checkEnded},
 		{"sessions that only read", checkReadOnly},
 	})

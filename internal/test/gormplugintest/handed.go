@@ -136,3 +136,28 @@ func checkShared(t *testing.T, d Database) {
 	}
 	all.Wait()
 }
+
+// checkSharedTransaction has goroutines write in one transaction, which neither path locks nor row
+// locks keep apart.
+func checkSharedTransaction(t *testing.T, d Database) {
+	w := newWorld(t, d, settings{})
+	a, b := w.build("/a"), w.build("/a/b")
+	w.must(w.db.Transaction(func(tx *gorm.DB) error {
+		var all sync.WaitGroup
+		for i := range 10 {
+			for _, write := range []func(name string) error{
+				func(name string) error { return gormplugin.Rename(tx, &Suite{}, a.ID, name) },
+				func(name string) error { return tx.Create(&Suite{ParentID: &b.ID, Name: name}).Error },
+				func(name string) error { return tx.Create(&Case{SuiteID: b.ID, Name: name}).Error },
+				func(name string) error {
+					_, err := gormplugin.Copy(tx, &Suite{}, b.ID, gormplugin.Below(a.ID), gormplugin.CopyAs(name))
+					return err
+				},
+			} {
+				all.Go(func() { w.isA(write(fmt.Sprint("n", i)), nil) })
+			}
+		}
+		all.Wait()
+		return nil
+	}))
+}
