@@ -22,7 +22,9 @@ const longestSleep = time.Second
 // The last removal does not stop the timer: the next lease would have to set it again, and firing
 // once in vain costs less.
 type Renewer[K comparable, H any] struct {
-	clock clock
+	epoch time.Time
+	// ahead is how far tests have set the wall clock forward.
+	ahead time.Duration
 	// keyOf says which leases go together: those of an equal key.
 	keyOf func(H) K
 	// renew asks the store, and then calls Answered or Failed for each lease.
@@ -61,7 +63,7 @@ type Call[K comparable, H any] struct {
 // NewRenewer returns a renewer without leases: see its fields. It calls renew on goroutines, and
 // ended on that of its timer.
 func NewRenewer[K comparable, H any](keyOf func(H) K, renew func(*Call[K, H]), ended func([]*Lease[H])) *Renewer[K, H] {
-	return &Renewer[K, H]{clock: clock{epoch: time.Now()}, keyOf: keyOf, renew: renew, ended: ended}
+	return &Renewer[K, H]{epoch: time.Now(), keyOf: keyOf, renew: renew, ended: ended}
 }
 
 // Suspend makes the renewer see what a suspended host sees when it is resumed: the wall clock has
@@ -69,7 +71,7 @@ func NewRenewer[K comparable, H any](keyOf func(H) K, renew func(*Call[K, H]), e
 func (r *Renewer[K, H]) Suspend(d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.clock.ahead = d
+	r.ahead = d
 }
 
 // Extend notes that a lease, which may be new, is certain to last for at least length from a moment
@@ -132,9 +134,10 @@ func (r *Renewer[K, H]) Expire(l *Lease[H]) error {
 	return l.whyEnded()
 }
 
-// HasEnded reports whether a lease has ended by the clock.
+// HasEnded reports whether a lease has ended by either clock.
 func (r *Renewer[K, H]) HasEnded(l *Lease[H]) bool {
-	return l.deadline.passed(r.clock.at(time.Now()))
+	now := time.Now()
+	return int64(now.Sub(r.epoch)) >= l.deadline.monotonic.Load() || now.Add(r.ahead).UnixNano() >= l.deadline.wall.Load()
 }
 
 // RenewNow makes due what belongs to the holders that match.
@@ -207,7 +210,7 @@ func (r *Renewer[K, H]) drop(l *Lease[H]) {
 
 // reschedule sets the deadline and the timer by what a lease has become.
 func (r *Renewer[K, H]) reschedule(l *Lease[H]) {
-	l.deadline.set(&r.clock, l.trustedUntil)
+	l.deadline.set(r.epoch, l.trustedUntil)
 	r.arm(l.next())
 }
 
@@ -234,7 +237,7 @@ func (r *Renewer[K, H]) tick() {
 	r.mu.Lock()
 	now := time.Now()
 	r.fires = time.Time{}
-	ended := r.takeEnded(now)
+	ended := r.takeEnded()
 	calls := r.takeDue(now)
 	if len(r.leases) == 0 {
 		r.leases = nil // an array keeps the memory of its largest size
@@ -251,10 +254,9 @@ func (r *Renewer[K, H]) tick() {
 }
 
 // takeEnded takes off the list what has ended by the clock.
-func (r *Renewer[K, H]) takeEnded(now time.Time) (ended []*Lease[H]) {
-	at := r.clock.at(now)
+func (r *Renewer[K, H]) takeEnded() (ended []*Lease[H]) {
 	for i := len(r.leases) - 1; i >= 0; i-- {
-		if l := r.leases[i]; l.deadline.passed(at) {
+		if l := r.leases[i]; r.HasEnded(l) {
 			r.drop(l)
 			ended = append(ended, l)
 		}
