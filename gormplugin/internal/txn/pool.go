@@ -36,9 +36,10 @@ func (p *pool) GetDBConn() (*sql.DB, error) { return p.DB, nil }
 // that the locks would be released too early.
 func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool, error) {
 	ctx = p.guard.Join(ctx)
+	live, end := context.WithCancel(ctx)
 	// The context given to database/sql ends with ctx only until the transaction has begun.
 	begin, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, cancel)
+	stop := context.AfterFunc(live, cancel)
 	conn, tx, err := p.begin(begin, opts)
 	if !stop() && err == nil {
 		// ctx has ended meanwhile. Nothing was written.
@@ -49,12 +50,13 @@ func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 	}
 	if err != nil {
 		cancel()
+		end()
 		if p.guard.Dialect.Classify(err).IsRetryable() {
 			return nil, fault.Retryable(err)
 		}
 		return nil, Interrupted(ctx, err)
 	}
-	return newHandle(newTransaction(ctx, p, conn, tx, cancel)), nil
+	return newHandle(newTransaction(ctx, live, p, conn, tx, func() { cancel(); end() })), nil
 }
 
 // begin begins a transaction on a connection of its own. Closing the connection waits for the end

@@ -13,9 +13,20 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
+// begin settles what came before a statement, and returns the context that database/sql gets for
+// it. Under the transaction's own, it looks at the lease's clock here, and database/sql no more:
+// that asks several times.
+func (t *Transaction) begin(ctx context.Context) context.Context {
+	t.settleRows()
+	if ctx == t.given && ctx.Err() == nil && t.live.Err() == nil {
+		return t.live // unless the transaction has ended, which database/sql says better
+	}
+	return ctx
+}
+
 // ExecContext implements [gorm.ConnPool].
 func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	t.settleRows()
+	ctx = t.begin(ctx)
 	result, err := t.Tx.ExecContext(ctx, query, args...)
 	if err == nil {
 		t.ran(query)
@@ -36,7 +47,7 @@ func (t *Transaction) QueryContext(ctx context.Context, query string, args ...an
 // QueryOwn is QueryContext for rows that the plugin reads at once, and whose error it sees. Another
 // goroutine must not look at them meanwhile.
 func (t *Transaction) QueryOwn(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	t.settleRows()
+	ctx = t.begin(ctx)
 	rows, err := t.Tx.QueryContext(ctx, query, args...)
 	t.endBy(err)
 	return rows, err
@@ -128,22 +139,19 @@ func (t *Transaction) closeRows() {
 
 // QueryRowContext implements [gorm.ConnPool].
 func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	t.settleRows()
-	row := t.Tx.QueryRowContext(ctx, query, args...)
+	row := t.Tx.QueryRowContext(t.begin(ctx), query, args...)
 	t.keepRow(row)
 	return row
 }
 
 // PrepareContext implements [gorm.ConnPool].
 func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
-	t.settleRows()
-	return t.Tx.PrepareContext(ctx, query)
+	return t.Tx.PrepareContext(t.begin(ctx), query)
 }
 
 // StmtContext implements [gorm.Tx].
 func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
-	t.settleRows()
-	return t.Tx.StmtContext(ctx, stmt)
+	return t.Tx.StmtContext(t.begin(ctx), stmt)
 }
 
 // NoteWrite notes that a statement writes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -24,7 +25,10 @@ type Transaction struct {
 	conn *sql.Conn
 	// ctx is the context that the transaction was begun under.
 	ctx context.Context
-	// cancel ends the context that database/sql began the transaction with.
+	// live ends with ctx, and does not look at the clock of a lease. given is ctx, or nil if that
+	// cannot be compared.
+	live, given context.Context
+	// cancel ends live, and the context that database/sql began the transaction with.
 	cancel context.CancelFunc
 	// unwatch stops waiting for the end of ctx.
 	unwatch func() bool
@@ -74,13 +78,16 @@ type Transaction struct {
 }
 
 // newTransaction watches over tx until it ends.
-func newTransaction(ctx context.Context, p *pool, conn *sql.Conn, tx *sql.Tx, cancel context.CancelFunc) *Transaction {
-	t := &Transaction{Tx: tx, guard: p.guard, db: p.DB, conn: conn, ctx: ctx, cancel: cancel, before: beforeCommitOf(ctx)}
+func newTransaction(ctx, live context.Context, p *pool, conn *sql.Conn, tx *sql.Tx, cancel context.CancelFunc) *Transaction {
+	t := &Transaction{Tx: tx, guard: p.guard, db: p.DB, conn: conn, ctx: ctx, live: live, cancel: cancel, before: beforeCommitOf(ctx)}
 	// What is called before the COMMIT has to see the end of the transaction.
 	t.rawEnd.relied = t.before != nil
 	t.ending.Lock()
 	defer t.ending.Unlock()
-	t.unwatch = context.AfterFunc(ctx, func() { t.abandonAside(context.Cause(ctx)) })
+	if reflect.ValueOf(ctx).Comparable() {
+		t.given = ctx
+	}
+	t.unwatch = context.AfterFunc(live, func() { t.abandonAside(context.Cause(ctx)) })
 	return t
 }
 
