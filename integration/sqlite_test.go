@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"os"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gin-gonic/gin"
@@ -112,5 +113,40 @@ func TestTransaction_commitRefusedBySQLite(t *testing.T) {
 				t.Errorf("the orders are %v", orders)
 			}
 		})
+	}
+}
+
+// suspended is the context of a lock whose lease has ended while the host was suspended, before its
+// Done is closed, as long as the Bool is set.
+type suspended struct {
+	context.Context
+	*atomic.Bool
+}
+
+// Err implements [context.Context].
+func (c suspended) Err() error {
+	if c.Load() {
+		return pathlock.ErrLost
+	}
+	return c.Context.Err()
+}
+
+// A lost lease is seen before each statement of a transaction is sent, and before its COMMIT.
+func TestTransaction_seesALostLease(t *testing.T) {
+	type branch = gormplugintest.Branch
+	db := databases.Use(t, gormlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")), gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&branch{})))
+	testerr.Must(t, gormplugin.AutoMigrate(db))
+	ctx := suspended{t.Context(), new(atomic.Bool)}
+	tx := db.WithContext(ctx).Begin()
+	testerr.Must(t, tx.Create(&branch{TreeID: 1, Name: "a"}).Error)
+	ctx.Store(true)
+	var names []string
+	for i, statement := range []*gorm.DB{tx.Exec("PRAGMA user_version = 1"), tx.Raw("SELECT name FROM branches").Scan(&names)} {
+		if statement.Error == nil {
+			t.Errorf("statement %d was sent", i)
+		}
+	}
+	if err := tx.Commit().Error; err == nil {
+		t.Error("committed")
 	}
 }
