@@ -293,7 +293,7 @@ func (c *lockContext) context() context.Context {
 func (c *lockContext) Value(key any) any {
 	switch k := key.(type) {
 	case scopeKey:
-		if scope := c.holding.scope; k.locker == scope.locker && scope.only.IsZero() {
+		if scope := c.holding.scope; k.locker == scope.locker && scope.only == (Tree{}) {
 			return scope
 		}
 	case treeScopeKey:

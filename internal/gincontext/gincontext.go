@@ -101,6 +101,10 @@ const (
 // find returns the context of the request that ctx belongs to, if ctx is gin's own context or is
 // derived from it, and the request is running. It returns nil for a context that was joined.
 func find(ctx context.Context) (context.Context, *Request) {
+	switch ctx.(type) {
+	case *Request, *joined:
+		return nil, nil
+	}
 	gin, ok := ctx.Value(ginKey).(context.Context)
 	if !ok {
 		return nil, nil

@@ -75,8 +75,11 @@ func (f Form) ReadNames(text string) string {
 // Refuse returns an error about the path that [Form.Read] has made of a text in another form, and
 // nil about any other path.
 func (f Form) Refuse(path string) error {
+	if f.isDefault() {
+		return nil
+	}
 	stored, damaged := strings.CutPrefix(path, f.damage())
-	if !damaged || f.isDefault() {
+	if !damaged {
 		return nil
 	}
 	return fmt.Errorf("%w: %q is not in the form %s", pathlock.ErrInvalidPath, shown.Cut(stored), f)

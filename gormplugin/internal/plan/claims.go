@@ -48,13 +48,13 @@ func topmost(paths []pathlock.Path) []pathlock.Path {
 	// Every node comes right before its subtree, so that only the last one kept can contain the
 	// next.
 	sorted := slices.SortedFunc(slices.Values(paths), pathlock.Path.Compare)
-	kept := sorted[:0]
+	kept, most := sorted[:0], 0 // nodes, if the paths have none in common
 	for _, p := range sorted {
 		if n := len(kept); n == 0 || !kept[n-1].Contains(p) {
-			kept = append(kept, p)
+			kept, most = append(kept, p), most+p.Depth()+1
 		}
 	}
-	if len(kept) <= maxClaims && countNodes(kept) <= maxNodes {
+	if len(kept) <= maxClaims && (most <= maxNodes || countNodes(kept) <= maxNodes) {
 		return kept
 	}
 	common := kept[0]

@@ -144,9 +144,13 @@ type storedPath struct {
 	path string
 }
 
-// paths returns a row's paths, the second one "" where there is none.
+// paths returns a row's path and, if there is one, the path of ids beside it.
 func (s *Shape) paths(n *Node) []storedPath {
-	return []storedPath{{s.PathRoom, s.PathForm, n.Path}, {s.IDsRoom, s.IDsForm, n.IDs}}
+	all := []storedPath{{s.PathRoom, s.PathForm, n.Path}, {s.IDsRoom, s.IDsForm, n.IDs}}
+	if !s.BothPaths {
+		return all[:1]
+	}
+	return all
 }
 
 // LacksID reports whether a path of ids still lacks the row's own: "/17/".

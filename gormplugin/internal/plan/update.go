@@ -207,11 +207,6 @@ func (s *Shape) Update(c *Change, hit Hits, parents map[any]*Node) (*Relocation,
 			return nil, u.about(n, err)
 		}
 	}
-	for _, m := range x.Moves {
-		if err := s.checkLengths(m.After()); err != nil {
-			return nil, u.about(m.Node, err)
-		}
-	}
 	return x, nil
 }
 

@@ -159,7 +159,9 @@ func (t *Table) nodeOf(ctx context.Context, row reflect.Value) (*Node, error) {
 	if t.ByIDs {
 		last = plan.IDText(n.ID)
 	}
-	n.Path, n.IDs = t.PathForm.Own(path, last), t.IDsForm.Own(ids, plan.IDText(n.ID))
+	if n.Path = t.PathForm.Own(path, last); t.IDs != nil {
+		n.IDs = t.IDsForm.Own(ids, plan.IDText(n.ID))
+	}
 	n.Version, _ = get(t.Version).(int64)
 	n.Fence = get(t.Fence)
 	return n, err

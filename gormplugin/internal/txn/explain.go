@@ -16,7 +16,6 @@ import (
 // that the server has ended. more explains errors that only statements on guarded tables have; it
 // is nil for others.
 func Explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.Failure)) {
-	NoteReadOnly(db)
 	err := db.Error
 	if err == nil && !d.Aborts {
 		return
@@ -24,6 +23,7 @@ func Explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.
 	var tx *Transaction
 	if h, ok := Unwrapped(db.Statement.ConnPool).(*Handle); ok {
 		tx = h.Transaction
+		tx.noteReadOnly(err)
 	}
 	if tx != nil && d.Aborts {
 		if done := explainAborted(d, db, tx); done {

@@ -82,8 +82,11 @@ func (t *Transaction) keepRow(row *sql.Row) {
 
 // endBy ends the transaction here where an error says that the server has ended it.
 func (t *Transaction) endBy(err error) {
+	if err == nil {
+		return
+	}
 	t.noteReadOnly(err)
-	if err != nil && t.guard.Dialect.Classify(err) == dialect.FailureEnded {
+	if t.guard.Dialect.Classify(err) == dialect.FailureEnded {
 		t.Abandon(fault.Retryable(err))
 	}
 }
@@ -110,10 +113,11 @@ func NoteReadOnly(db *gorm.DB) {
 func (t *Transaction) settleRows() {
 	if rows := t.rows.Load(); rows != nil {
 		d := t.guard.Dialect
-		err := rows.Err()
-		t.noteReadOnly(err)
-		if err != nil && t.rows.CompareAndSwap(rows, nil) && !t.abandonAfter(err) && d.Aborts && d.Answered(err) {
-			t.abortedBy(err)
+		if err := rows.Err(); err != nil && t.rows.CompareAndSwap(rows, nil) {
+			t.noteReadOnly(err)
+			if !t.abandonAfter(err) && d.Aborts && d.Answered(err) {
+				t.abortedBy(err)
+			}
 		}
 	}
 	probe := t.guard.Dialect.Probe

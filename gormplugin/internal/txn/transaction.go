@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -109,10 +110,8 @@ func (t *Transaction) ScopeFor(ctx context.Context) *pathlock.Scope {
 	scope := locker.Scope(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if locker.Scope(ctx) == scope {
-		if t.scope == nil {
-			t.scope = scope
-		}
+	if scope != t.scope && locker.Scope(ctx) == scope {
+		t.scope = cmp.Or(t.scope, scope)
 		return scope // ctx carries it: otherwise the second call would have made another one
 	}
 	if t.scope == nil {

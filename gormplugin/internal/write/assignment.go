@@ -232,10 +232,11 @@ func (a *assignment) operation() string {
 	}
 }
 
-// String names the kind of change, for the notes on locks.
-func (a *assignment) String() string {
-	if op := a.operation(); op != "update" {
-		return op
+// describe says in a statement's path locks what the assignment does.
+func (a *assignment) describe(h *pathLocks, t *table.Table) {
+	h.Operation = a.operation()
+	h.Note = h.Operation + " in " + t.TableName
+	if h.Operation == "update" {
+		h.Note = fmt.Sprintf("update of %d columns in %s", len(a.set), t.TableName)
 	}
-	return fmt.Sprintf("update of %d columns", len(a.set))
 }

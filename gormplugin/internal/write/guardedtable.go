@@ -17,14 +17,13 @@ import (
 // one. It returns an error if the form of the statement hides which rows or columns it means.
 // deletes is set for a DELETE.
 func (e *Engine) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table, error) {
-	if len(stmt.Clauses) > 0 {
-		if err := e.checkClauses(stmt, deletes); err != nil {
-			return nil, err
-		}
+	c := clausesOf(stmt)
+	if err := e.checkClauses(stmt, c, deletes); err != nil {
+		return nil, err
 	}
 	if stmt.TableExpr == nil {
 		if t := e.Tables[stmt.Table]; t != nil {
-			return t, checkStatement(t, stmt)
+			return t, checkStatement(t, stmt, c)
 		}
 	}
 	// Table(name), a model whose table is in a schema, or another spelling of a name.
@@ -36,7 +35,7 @@ func (e *Engine) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table,
 	named := e.named(name)
 	for _, t := range named {
 		if table.Unquoted(expression) == t.TableName && stmt.Table == table.BaseName(t.TableName) {
-			return t, checkStatement(t, stmt)
+			return t, checkStatement(t, stmt, c)
 		}
 	}
 	if stmt.TableExpr == nil {
@@ -103,8 +102,7 @@ func checkForeign(t *table.Table, stmt *gorm.Statement, a *assignment) error {
 }
 
 // checkStatement refuses forms of write to a guarded table whose effect the plugin could not know.
-func checkStatement(t *table.Table, stmt *gorm.Statement) error {
-	c := clausesOf(stmt)
+func checkStatement(t *table.Table, stmt *gorm.Statement, c clauses) error {
 	switch {
 	case isForeign(t, stmt) && (len(stmt.BuildClauses) == 0 || stmt.BuildClauses[0] != "UPDATE"):
 		return t.Unsupported("rows are created and deleted by the registered model: use db.Model(&%s{})", t.Schema.Name)
@@ -124,8 +122,7 @@ func checkStatement(t *table.Table, stmt *gorm.Statement) error {
 
 // checkClauses refuses clauses that direct a statement to a guarded table which is not the
 // statement's own. A DELETE deletes from the tables of its FROM clause; an UPDATE only reads them.
-func (e *Engine) checkClauses(stmt *gorm.Statement, deletes bool) error {
-	c := clausesOf(stmt)
+func (e *Engine) checkClauses(stmt *gorm.Statement, c clauses, deletes bool) error {
 	texts, tables := []string{c.insert.Modifier, c.update.Modifier, c.remove.Modifier}, []clause.Table{c.insert.Table, c.update.Table}
 	if deletes {
 		tables = append(tables, c.from.Tables...)
@@ -136,6 +133,9 @@ func (e *Engine) checkClauses(stmt *gorm.Statement, deletes bool) error {
 		}
 	}
 	for _, text := range texts {
+		if text == "" {
+			continue
+		}
 		if guarded, found := e.Names.FirstIn(text); found {
 			t := e.named(guarded)[0]
 			return t.Unsupported("the table cannot be named by a clause: use db.Model(&%s{})", t.Schema.Name)

@@ -2,7 +2,6 @@ package write
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -36,7 +35,7 @@ func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	if err != nil || !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
 		return false, err
 	}
-	st.Operation, st.Note = a.operation(), fmt.Sprintf("%s in %s", a, t.TableName)
+	a.describe(&st.pathLocks, t)
 	if a.deletes() {
 		if k.removal, err = k.surveyRemoval(db, t, stmt); err != nil {
 			return false, err
@@ -109,7 +108,7 @@ func (k *updating) Write(w *writeRun) error {
 		return nil
 	}
 	defer w.unpinned()()
-	w.St.Operation, w.St.Note = a.operation(), fmt.Sprintf("%s in %s", a, t.TableName)
+	a.describe(&w.St.pathLocks, t)
 	if a.deletes() {
 		return k.mark(w, a)
 	}
