@@ -18,8 +18,11 @@ type holding struct {
 	lease     lease.Lease[*holding]
 	observers *observers
 
-	grants []*grant
-	locks  []*Lock // each knows its index
+	// Each lock knows its index. oneGrant and oneLock are the places of what is hardly ever longer.
+	grants   []*grant
+	locks    []*Lock
+	oneGrant [1]*grant
+	oneLock  [1]*Lock
 	// lost is why the lease ended early, nil while it lives.
 	lost error
 	// detaching says that the only lock is being detached.

@@ -60,16 +60,18 @@ func (k *Lock) Abandon(ctx context.Context, reason error) {
 // giveBackInBackground is giveBack, on another goroutine if it has to wait for the store.
 func (k *Lock) giveBackInBackground(ctx context.Context, grants []GrantID, lost error) {
 	l := k.holding.scope.locker
-	giveBack := func() {
-		if err := k.giveBack(ctx, grants, lost); err != nil && !errors.Is(err, ErrLost) {
-			l.log.WarnContext(ctx, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
-		}
-	}
-	if len(grants) == 0 {
-		giveBack()
+	if len(grants) > 0 && !l.local {
+		l.inBackground(k.holding.tree, func() { k.giveBackLogged(ctx, grants, lost) })
 		return
 	}
-	l.inBackground(k.holding.tree, giveBack)
+	k.giveBackLogged(ctx, grants, lost)
+}
+
+// giveBackLogged is giveBack, whose error goes to the log.
+func (k *Lock) giveBackLogged(ctx context.Context, grants []GrantID, lost error) {
+	if err := k.giveBack(ctx, grants, lost); err != nil && !errors.Is(err, ErrLost) {
+		k.holding.scope.locker.log.WarnContext(ctx, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
+	}
 }
 
 // inBackground runs a first try to release something, on another goroutine where it has to wait for

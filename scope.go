@@ -84,7 +84,8 @@ type Scope struct {
 
 	mu sync.Mutex
 	// holdings has one holding per tree in which something is held: hardly ever more than a few.
-	holdings []*holding
+	holdings   []*holding
+	oneHolding [1]*holding // the place of holdings
 	// grantIDs counts the ids that were given out.
 	grantIDs int64
 	// asking has the tree of each acquisition that the store is asked for. What it may already have
@@ -106,7 +107,11 @@ func (l *Locker) Scope(ctx context.Context) *Scope {
 }
 
 // newScope returns a scope that holds nothing, and will hold in only alone if that is not zero.
-func (l *Locker) newScope(only Tree) *Scope { return &Scope{locker: l, owner: newOwner(), only: only} }
+func (l *Locker) newScope(only Tree) *Scope {
+	s := &Scope{locker: l, owner: newOwner(), only: only}
+	s.holdings, s.asking = s.oneHolding[:0], s.one[:0]
+	return s
+}
 
 // scopeOf returns the scope of a request under ctx, which was joined: a new one if ctx carries
 // none.
@@ -248,7 +253,7 @@ func (s *Scope) find(tree Tree) *holding {
 // newHolding returns a holding that is not in the scope yet.
 func (s *Scope) newHolding(tree Tree) *holding {
 	h := &holding{scope: s, tree: tree, renewer: s.locker.renewer, observers: &s.locker.observers}
-	h.lease.Holder = h
+	h.lease.Holder, h.grants, h.locks = h, h.oneGrant[:0], h.oneLock[:0]
 	return h
 }
 
@@ -270,9 +275,6 @@ func (s *Scope) beginAsking(tree Tree) error {
 	defer s.mu.Unlock()
 	if h := s.find(tree); h != nil && h.detaching {
 		return errDetaching(tree)
-	}
-	if s.asking == nil {
-		s.asking = s.one[:0]
 	}
 	s.asking = append(s.asking, tree)
 	return nil
