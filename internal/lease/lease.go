@@ -103,9 +103,9 @@ func (l *Lease[H]) whyEnded() error {
 	return fmt.Errorf("%w: %w", ErrEnded, l.failed)
 }
 
-// deadline is a moment by both of the host's clocks, readable without a mutex: nanoseconds since the
-// renewer's epoch, and since 1970. The monotonic clock cannot be set, but stands still while the
-// host is suspended. The wall clock goes on.
+// deadline is a moment by both of the host's clocks, readable without a mutex. It is nanoseconds
+// since the renewer's epoch, and since 1970. The monotonic clock cannot be set, but stands still
+// while the host is suspended. The wall clock goes on.
 type deadline struct{ monotonic, wall atomic.Int64 }
 
 // set makes d the moment at. The zero time has always passed.
