@@ -75,14 +75,10 @@ func (f Form) ReadNames(text string) string {
 // Refuse returns an error about the path that [Form.Read] has made of a text in another form, and
 // nil about any other path.
 func (f Form) Refuse(path string) error {
-	if f.isDefault() {
+	if f.isDefault() || !strings.HasPrefix(path, f.damage()) {
 		return nil
 	}
-	stored, damaged := strings.CutPrefix(path, f.damage())
-	if !damaged {
-		return nil
-	}
-	return fmt.Errorf("%w: %q is not in the form %s", pathlock.ErrInvalidPath, shown.Cut(stored), f)
+	return fmt.Errorf("%w: %q is not in the form %s", pathlock.ErrInvalidPath, shown.Cut(path[len(f.damage()):]), f)
 }
 
 // isDefault reports whether paths are stored as they are. The zero Form stores them so, too.

@@ -146,11 +146,10 @@ type storedPath struct {
 
 // paths returns a row's path and, if there is one, the path of ids beside it.
 func (s *Shape) paths(n *Node) []storedPath {
-	all := []storedPath{{s.PathRoom, s.PathForm, n.Path}, {s.IDsRoom, s.IDsForm, n.IDs}}
 	if !s.BothPaths {
-		return all[:1]
+		return []storedPath{{s.PathRoom, s.PathForm, n.Path}}
 	}
-	return all
+	return []storedPath{{s.PathRoom, s.PathForm, n.Path}, {s.IDsRoom, s.IDsForm, n.IDs}}
 }
 
 // LacksID reports whether a path of ids still lacks the row's own: "/17/".

@@ -82,11 +82,7 @@ func (t *Transaction) keepRow(row *sql.Row) {
 
 // endBy ends the transaction here where an error says that the server has ended it.
 func (t *Transaction) endBy(err error) {
-	if err == nil {
-		return
-	}
-	t.noteReadOnly(err)
-	if t.guard.Dialect.Classify(err) == dialect.FailureEnded {
+	if t.noteReadOnly(err); err != nil && t.guard.Dialect.Classify(err) == dialect.FailureEnded {
 		t.Abandon(fault.Retryable(err))
 	}
 }

@@ -235,8 +235,7 @@ func (a *assignment) operation() string {
 // describe says in a statement's path locks what the assignment does.
 func (a *assignment) describe(h *pathLocks, t *table.Table) {
 	h.Operation = a.operation()
-	h.Note = h.Operation + " in " + t.TableName
-	if h.Operation == "update" {
+	if h.Note = h.Operation + " in " + t.TableName; h.Operation == "update" {
 		h.Note = fmt.Sprintf("update of %d columns in %s", len(a.set), t.TableName)
 	}
 }
