@@ -39,7 +39,10 @@ func TestLimits(t *testing.T) {
 	holder := testlock.Ask(tree, x("/a/b")) // with the root and /a, three nodes
 	testlock.Take(t, store, holder)
 	testerr.Is(t, "four nodes", testerr.Of(store.Acquire(t.Context(), testlock.Ask(tree, x("/a/b/c")))), pathlock.ErrInvalidRequest)
-	first, second := testlock.Queue(t, store, testlock.Ask(tree, x("/a"))), testlock.Queue(t, store, askGate(tree))
+	first := testlock.Queue(t, store, testlock.Ask(tree, x("/a")))
+	also := more(first.Acquisition, x("/d"))
+	testlock.Take(t, store, also)
+	second := testlock.Queue(t, store, askGate(tree))
 	for name, req := range map[string]pathlock.Acquisition{"a node": testlock.Ask(tree, x("/a")), "the gate": askGate(tree)} {
 		_, err := store.Acquire(t.Context(), wait(req))
 		var conflict *pathlock.ConflictError
@@ -47,6 +50,8 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %v, want a conflict with ErrQueueFull that names somebody", name, err)
 		}
 	}
+	testerr.Is(t, "what closes a cycle", testerr.Of(store.Acquire(t.Context(), wait(more(holder, x("/d"))))), pathlock.ErrDeadlock)
+	testlock.Release(t, store, also)
 	further := wait(more(holder, x("/c")))
 	testlock.Take(t, store, further) // it does not have to wait
 	requireConsistent(t, store, tree)

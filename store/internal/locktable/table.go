@@ -126,11 +126,12 @@ func (t *Table) decide(r *Request) error {
 		return nil
 	case r.Wait <= 0:
 		return t.Conflict(r, 0, nil)
-	case t.MostWaiters > 0 && t.queue.Waiters() >= t.MostWaiters:
-		return t.Conflict(r, 0, pathlock.ErrQueueFull)
 	}
 	if c := t.queue.Deadlock(&r.entry); c.By != nil {
 		return t.deadlock(r, c)
+	}
+	if t.MostWaiters > 0 && t.queue.Waiters() >= t.MostWaiters {
+		return t.Conflict(r, 0, pathlock.ErrQueueFull)
 	}
 	t.wait(r, t.ending(r.Lease), obstacle.By)
 	return nil
