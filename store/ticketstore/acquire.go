@@ -129,11 +129,13 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 			v.before = &before
 		}
 	}
-	a.unsettled = true
-	if err := a.store.do(ctx, a.until, a.req.Tree, op); err != nil {
-		a.open = true
-		return view{}, err // the operation may still be under way
+	err := a.store.do(ctx, a.until, a.req.Tree, op)
+	if err != nil {
+		a.open = a.open || op.applied.Load()
+		a.unsettled = a.unsettled || a.open
+		return view{}, err
 	}
+	a.unsettled = true
 	if v.revived {
 		a.asked = op.began
 	}

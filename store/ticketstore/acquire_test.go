@@ -122,6 +122,29 @@ func TestTakeBack_ofUnknownOutcomes(t *testing.T) {
 	}
 }
 
+// What nothing can have come of costs the server nothing more, and the caller no time. A server that
+// refuses to write is told in the background.
+func TestTakeBack_keepsNobody(t *testing.T) {
+	inBubble(t, func(s *fixture) {
+		p, store := s.process()
+		fails := func(updates int) {
+			s.Helper()
+			began := time.Now()
+			testerr.Is(t, "a request", testerr.Of(store.Acquire(s.Context(), s.ask("owner", "/a"))), pathlock.ErrUnavailable)
+			if took := time.Since(began); took > 0 || p.updates != updates {
+				s.Errorf("it took %v and %d updates, want none and %d", took, p.updates, updates)
+			}
+		}
+		p.set(func() { p.dead = true })
+		fails(1)
+		p.set(func() { p.dead, p.refuses = false, true })
+		fails(3)
+		p.set(func() { p.refuses = false })
+		time.Sleep(time.Second)
+		s.isEmpty()
+	})
+}
+
 // A request that failed, and is asked for again, is not taken back any more, even if the store
 // could not be reached so far.
 func TestTakeBack_keepsWhatIsAskedForAgain(t *testing.T) {

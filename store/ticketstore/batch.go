@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -29,6 +30,8 @@ type operation struct {
 	apply func(*transaction)
 	// finish, where not nil, follows when the other operations of the update have been applied.
 	finish func(*transaction)
+	// applied says that a try has applied it, or may still: the backend may write what it does.
+	applied atomic.Bool
 	// written, where not nil, is called when the update has been written, with what was.
 	written func(Changes)
 	// began is a moment before the last try read the tree. It is set when done is closed.
@@ -66,6 +69,7 @@ func (s *store) queue(ctx context.Context, tree pathlock.Tree, op *operation) er
 	case <-op.done:
 		return op.err
 	case <-ctx.Done():
+		op.applied.Store(true)
 		return ctx.Err()
 	}
 }
@@ -175,6 +179,7 @@ func (l *batcher) step(ctx context.Context, ops []*operation) error {
 		tx = openTransaction(l.tree, state, l.store.quota())
 		for _, op := range ops {
 			op.began = before
+			op.applied.Store(true)
 			op.apply(tx)
 		}
 		for _, op := range ops {

@@ -26,8 +26,8 @@ type process struct {
 	updates        int // how many there were
 	// answers is closed while the server answers. It heeds no context meanwhile.
 	answers chan struct{}
-	// dead says that there is no connection any more.
-	dead bool
+	// dead says that there is no connection any more, and refuses that nothing is written.
+	dead, refuses bool
 	// loses has the reply to the next update lost, and abandons its call end with its context,
 	// while the server still has it before itself: land carries it out then, if no other update has
 	// come in between, and reports whether.
@@ -82,7 +82,7 @@ func (p *process) Limit() int {
 func (p *process) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
 	p.mu.Lock()
 	p.updates++
-	limit, largest, loses, abandons := p.limit, p.largest, p.loses, p.abandons
+	limit, largest, loses, abandons, full := p.limit, p.largest, p.loses, p.abandons, p.refuses
 	p.loses, p.abandons = false, false
 	p.mu.Unlock()
 	if abandons {
@@ -96,6 +96,9 @@ func (p *process) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 		state.Now, state.Error = state.Now.Add(-p.late), p.late
 		change(state) // as if another process had been faster
 		c := change(state)
+		if full {
+			refused = fmt.Errorf("%w: nothing can be written", pathlock.ErrUnavailable)
+		}
 		if limit > 0 && len(c.Put)+len(c.Delete) > limit {
 			refused = fmt.Errorf("%w: %d tickets in one step", pathlock.ErrInvalidRequest, len(c.Put)+len(c.Delete))
 		}

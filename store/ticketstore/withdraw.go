@@ -6,22 +6,23 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// withdraw removes what the request may have left in the store. Where that takes longer than the
-// call may, it goes on in the background, until the store has answered. Where it does not, the
-// lease sees to it.
+// withdraw removes what the request may have left in the store. Where the first try fails, or takes
+// longer than the call may, it goes on in the background, until the store has answered. Where it
+// does not, the lease sees to it.
 func (a *attempt) withdraw() {
-	a.store.attempts.Add(1)
-	done := make(chan struct{})
-	go func() {
-		defer a.store.attempts.Done()
-		defer close(done)
+	tried := make(chan struct{})
+	a.store.attempts.Go(func() {
 		defer a.store.waiters.withdrawn(a)
-		a.keepRemoving()
-	}()
+		removed := a.remove()
+		close(tried)
+		if !removed {
+			a.keepRemoving()
+		}
+	})
 	timer := time.NewTimer(min(cleanupTime, time.Until(a.until)))
 	defer timer.Stop()
 	select {
-	case <-done:
+	case <-tried:
 	case <-timer.C:
 	}
 }
@@ -37,29 +38,26 @@ const (
 func (a *attempt) keepRemoving() {
 	end := time.Now().Add(a.req.Lease)
 	pauses := backoff.ExponentialBackOff{InitialInterval: firstPause, MaxInterval: longestPause, Multiplier: 2}
-	for {
-		last := a.store.closing.Err() != nil || !time.Now().Before(end)
-		if a.remove(true) {
-			break
-		}
-		if last {
-			return
-		}
+	for last := false; !last; {
 		timer := time.NewTimer(pauses.NextBackOff())
 		select {
 		case <-timer.C:
 		case <-a.store.closing.Done():
 			timer.Stop()
 		}
-	}
-	if a.open {
-		a.remove(false)
+		last = a.store.closing.Err() != nil || !time.Now().Before(end)
+		if a.remove() {
+			return
+		}
 	}
 }
 
-// remove removes the request, unless another call has asked for it since, and reports whether the
-// store has answered. If an update of the request may still be under way, it is given a tombstone.
-func (a *attempt) remove(bury bool) bool {
+// remove removes the request, and reports whether the store has answered. If an update of the
+// request may still be under way, it is given a tombstone first, which comes in before it.
+func (a *attempt) remove() bool { return a.try(true) && (!a.open || a.try(false)) }
+
+// try is one update of remove, unless another call has asked for the request since.
+func (a *attempt) try(bury bool) bool {
 	if !a.store.waiters.isWithdrawing(a) {
 		return true
 	}
