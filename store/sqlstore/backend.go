@@ -8,6 +8,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -212,8 +213,13 @@ func (b *backend) Close() error {
 func (b *backend) Sweep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	_, err := b.table.changed(ctx, "DELETE FROM {table} WHERE ends < {now} - ?", b.keep.Microseconds())
-	return err
+	old := fmt.Sprintf("ends < {now} - %d", b.keep.Microseconds())
+	for {
+		n, err := b.table.changed(ctx, strings.ReplaceAll(b.table.sweep, "{old}", old), b.sweepPortion)
+		if err != nil || n < b.sweepPortion {
+			return err
+		}
+	}
 }
 
 // advised returns an error of the database with what to do about it.

@@ -30,6 +30,8 @@ type database struct {
 	onlyReads string
 	// table creates the table, unless it is there.
 	table string
+	// sweep removes as many rows at most as its argument says that are {old}.
+	sweep string
 	// notify is what an update ends in that has to tell other processes, "" where it cannot.
 	notify string
 	// further reports what an error of the server means that is neither busy nor duplicate.
@@ -62,6 +64,9 @@ var hints = map[fault]string{
 	tooLarge:  "raise max_allowed_packet",
 }
 
+// sweepByKey is a sweep where DELETE has no LIMIT. Rows that are written meanwhile stay.
+const sweepByKey = "DELETE FROM {table} WHERE {old} AND tree IN (SELECT tree FROM {table} WHERE {old} LIMIT ?)"
+
 // databaseOf returns what is special about one. Binary types keep collations, character sets
 // and SQL modes out.
 func databaseOf(d Dialect) (database, error) {
@@ -79,6 +84,7 @@ func databaseOf(d Dialect) (database, error) {
 				version BIGINT NOT NULL, fence BIGINT NOT NULL, ends BIGINT NOT NULL, tickets LONGBLOB NOT NULL,
 				KEY {table}_ends (ends)
 			) ENGINE = InnoDB`,
+			sweep:   "DELETE FROM {table} WHERE {old} LIMIT ?",
 			further: mysqlFault,
 			toWrite: "a replica cannot serve, nor a session that only reads: name the primary",
 		}, nil
@@ -88,11 +94,13 @@ func databaseOf(d Dialect) (database, error) {
 			// now() would be when the transaction began.
 			clock:     "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint",
 			onlyReads: "current_setting('transaction_read_only') = 'on'",
-			// The free space keeps the new version of a row on its page.
+			// The free space keeps the new version of a row on its page, where no index of its own
+			// has to know it: a key of ends would cost each update more than a scan costs a sweep.
 			table: `CREATE TABLE IF NOT EXISTS {table} (
 				tree bytea NOT NULL PRIMARY KEY, namespace bytea NOT NULL, id bytea NOT NULL,
 				version bigint NOT NULL, fence bigint NOT NULL, ends bigint NOT NULL, tickets bytea NOT NULL
 			) WITH (fillfactor = 50)`,
+			sweep: sweepByKey,
 			notify: `WITH t AS ({update} RETURNING tree)
 				SELECT (SELECT count(*) FROM t), (SELECT count(pg_notify(split_part(m, ' ', 1), split_part(m, ' ', 2)))
 				FROM t, unnest(string_to_array(?::text, ',')) AS m)`,
@@ -107,6 +115,7 @@ func databaseOf(d Dialect) (database, error) {
 				tree BLOB NOT NULL PRIMARY KEY, namespace BLOB NOT NULL, id BLOB NOT NULL,
 				version INTEGER NOT NULL, fence INTEGER NOT NULL, ends INTEGER NOT NULL, tickets BLOB NOT NULL
 			)`,
+			sweep:   sweepByKey,
 			further: sqliteFault,
 			toWrite: "the process has to be able to write the file and its folder",
 		}, nil

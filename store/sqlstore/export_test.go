@@ -23,3 +23,6 @@ func (s *Store) Listening() bool {
 
 // WithKeep sets how long the row of an empty tree stays.
 func WithKeep(d time.Duration) Option { return func(c *config) { c.keep = d } }
+
+// WithSweepPortion sets how many rows a statement of a sweep removes.
+func WithSweepPortion(n int64) Option { return func(c *config) { c.sweepPortion = n } }

@@ -1,6 +1,7 @@
 package sqlstore_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -119,5 +120,31 @@ func TestSweep(t *testing.T) {
 		crashed.Lease = time.Millisecond
 		testlock.Take(t, s, crashed)
 		testserver.Await(t, "the ticket of a crashed process is gone", func() bool { sweep(); return rows() == 1 })
+	})
+}
+
+// A row that somebody has locked keeps no other rows from going.
+func TestSweep_byPortions(t *testing.T) {
+	eachServer(t, func(t *testing.T, d database) {
+		s, db := d.store(t, sqlstore.WithKeep(0), sqlstore.WithSweepPortion(1)), d.pool(t)
+		for range 3 {
+			req := testlock.Ask(testlock.Tree(t), x("/a"))
+			testlock.Take(t, s, req)
+			testlock.Release(t, s, req)
+		}
+		tx, err := db.BeginTx(t.Context(), nil)
+		testerr.Must(t, err)
+		defer func() { _ = tx.Rollback() }()
+		var last, left []byte
+		testerr.Must(t, tx.QueryRowContext(t.Context(), "SELECT tree FROM pathlock_trees ORDER BY ends DESC LIMIT 1 FOR UPDATE").Scan(&last))
+		ctx, cancel := context.WithTimeout(t.Context(), busy)
+		defer cancel()
+		if err := s.Sweep(ctx); err == nil {
+			t.Error("a locked row was removed")
+		}
+		testerr.Must(t, db.QueryRowContext(t.Context(), "SELECT tree FROM pathlock_trees").Scan(&left))
+		if !slices.Equal(last, left) {
+			t.Errorf("%x is left, want %x alone", left, last)
+		}
 	})
 }

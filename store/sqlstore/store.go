@@ -74,6 +74,9 @@ type config struct {
 	pollFrom, pollTo, pollListening time.Duration
 	// keep is how long the row of an empty tree stays.
 	keep time.Duration
+	// sweepPortion is how many rows a statement of a sweep removes at most: those lock out whoever
+	// wants to write them, and are removed though the next portion may not be.
+	sweepPortion int64
 	// makesTables says that an operation makes the table where it is missing.
 	makesTables bool
 	// closesPool says that Close closes the pool.
@@ -84,7 +87,7 @@ func newConfig(opts []Option) (config, error) {
 	c := config{
 		prefix: "pathlock_", timeout: 10 * time.Second, maxWaiters: 2_000,
 		pollFrom: time.Millisecond, pollTo: 50 * time.Millisecond, pollListening: time.Second,
-		keep: 10 * time.Minute,
+		keep: 10 * time.Minute, sweepPortion: 10_000,
 	}
 	for _, opt := range opts {
 		opt(&c)
