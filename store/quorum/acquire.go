@@ -37,6 +37,7 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	defer s.running.Done()
 	req.Wait, req.Lease = min(req.Wait, pathlock.Forever), min(req.Lease, pathlock.Forever)
 	r := &request{Acquisition: req, store: s, key: key{req.Tree, req.Owner, req.Grant}, began: time.Now()}
+	r.until = r.began.Add(max(req.Wait, 0)).Add(time.Duration(len(s.members))*s.config.timeout - req.Spent)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
@@ -59,6 +60,8 @@ type request struct {
 	// ctx ends with the caller's, and with the store.
 	ctx   context.Context
 	began time.Time
+	// until is when the call ends at the latest.
+	until time.Time
 	// told says that the caller knows that the request waits.
 	told bool
 
@@ -108,6 +111,18 @@ func (r *request) announce() {
 
 // remaining returns how much of the wait is left.
 func (r *request) remaining() time.Duration { return max(0, r.Wait-time.Since(r.began)) }
+
+// patience returns how long a member has to answer.
+func (r *request) patience() time.Duration {
+	return max(0, min(r.store.config.timeout, time.Until(r.until)))
+}
+
+// isSilent notes that a member has not answered in time, unless it is the call whose time is up.
+func (r *request) isSilent(m *member) {
+	if time.Now().Before(r.until) {
+		m.silence(errTimeout)
+	}
+}
 
 // serving returns the members that serve, in their order.
 func (r *request) serving() []*member {

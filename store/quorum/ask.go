@@ -25,7 +25,7 @@ func (r *request) ask(m *member, wait time.Duration, held bool, answers chan gra
 	a := &ask{m, cancel, answers, make(chan struct{}, 1), make(chan bool, 1), make(chan struct{})}
 	r.asks = append(r.asks, a)
 	acquisition := r.Acquisition
-	acquisition.Held, acquisition.Wait, acquisition.Lease = held, wait, drifted(r.Lease)
+	acquisition.Held, acquisition.Wait, acquisition.Lease, acquisition.Spent = held, wait, drifted(r.Lease), 0
 	acquisition.Waiting = func() {
 		select {
 		case a.queued <- struct{}{}:
@@ -56,7 +56,7 @@ func (r *request) ask(m *member, wait time.Duration, held bool, answers chan gra
 // await returns the lead's answer, or why it has fallen silent. While the request is queued, the
 // member is watched.
 func (r *request) await(a *ask) grant {
-	late := time.NewTimer(r.store.config.timeout)
+	late := time.NewTimer(r.patience())
 	defer late.Stop()
 	done := r.ctx.Done()
 	for {
@@ -64,7 +64,7 @@ func (r *request) await(a *ask) grant {
 		case got := <-a.answer:
 			return got
 		case <-a.queued:
-			late.Reset(r.remaining() + r.store.config.timeout)
+			late.Reset(min(r.remaining()+r.store.config.timeout, time.Until(r.until)))
 			a.member.queue(1)
 			defer a.member.queue(-1)
 			r.announce()
@@ -72,9 +72,10 @@ func (r *request) await(a *ask) grant {
 			return grant{member: a.member, err: errTimeout}
 		case <-done: // the member has the time-out to say so
 			done = nil
-			late.Reset(r.store.config.timeout)
+			late.Reset(r.patience())
 		case <-late.C:
-			a.member.silence(errTimeout)
+			r.isSilent(a.member)
+			return grant{member: a.member, err: errTimeout}
 		}
 	}
 }
@@ -89,8 +90,8 @@ func (r *request) settle(granted grants) {
 		}
 		a.keep <- keep
 	}
-	ctx, cancel := r.store.bound(r.store.life)
-	defer cancel()
+	late := time.NewTimer(r.patience())
+	defer late.Stop()
 	for _, a := range r.asks {
 		select {
 		case <-a.ended:
@@ -100,10 +101,10 @@ func (r *request) settle(granted grants) {
 		select {
 		case <-a.ended:
 		case <-a.member.lost():
-		case <-ctx.Done():
-			if r.store.life.Err() == nil {
-				a.member.silence(errTimeout)
-			}
+		case <-r.store.life.Done():
+		case <-late.C:
+			late.Reset(0) // for the next one
+			r.isSilent(a.member)
 		}
 	}
 	r.asks = nil

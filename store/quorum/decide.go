@@ -71,7 +71,7 @@ func (r *request) confirm(lead grant) grants {
 		}
 	}
 	granted := grants{lead}
-	late := time.NewTimer(wait + r.store.config.timeout)
+	late := time.NewTimer(min(wait+r.store.config.timeout, time.Until(r.until)))
 	defer late.Stop()
 	for len(pending) > 0 {
 		select {
@@ -85,12 +85,12 @@ func (r *request) confirm(lead grant) grants {
 				continue
 			}
 			if granted = append(granted, got); len(granted) == r.store.majority {
-				late.Reset(min(linger, r.Lease/8))
+				late.Reset(min(linger, r.Lease/8, r.patience()))
 			}
 		case <-late.C:
 			for m := range pending {
 				if len(granted) < r.store.majority {
-					m.silence(errTimeout)
+					r.isSilent(m)
 				}
 			}
 			return granted

@@ -17,11 +17,11 @@ import (
 	"github.com/pathlock-go/pathlock/store/quorum"
 )
 
-// nemesis cuts and mends links at random until that is enough, so that no process ever misses more
-// than so many members. Processes may miss different ones.
-func nemesis(ctx context.Context, processes []process, most int, enough func(cuts int) bool) (cuts int) {
+// nemesis cuts and mends links at random, every so often, until that is enough, so that no process
+// ever misses more than so many members. Processes may miss different ones.
+func nemesis(ctx context.Context, processes []process, most int, every time.Duration, enough func(cuts int) bool) (cuts int) {
 	modes := []mode{refusing, hanging, deaf}
-	ticks := time.NewTicker(60 * time.Millisecond)
+	ticks := time.NewTicker(every)
 	defer ticks.Stop()
 	for !enough(cuts) {
 		select {
@@ -102,7 +102,7 @@ func excludes(t *testing.T, members, failing int) {
 			}
 		})
 	}
-	cuts := nemesis(ctx, processes, failing, func(cuts int) bool {
+	cuts := nemesis(ctx, processes, failing, 60*time.Millisecond, func(cuts int) bool {
 		return time.Since(start) > 15*time.Second && grants.Load() >= 50 && cuts >= 20
 	})
 	stop()

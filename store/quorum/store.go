@@ -79,9 +79,10 @@ func (c *config) name(i int) string {
 	return "member " + strconv.Itoa(i+1)
 }
 
-// WithTimeout sets how long a member has to answer a question. One that does not is
-// silent: it is asked in the background alone until it answers. A wait in a member's queue may last
-// longer. Values that are not positive are ignored. Defaults to half a second.
+// WithTimeout sets how long a member has to answer a question. One that does not is silent: it is
+// asked in the background alone until it answers. A call ends at the latest its wait plus the
+// time-outs of all members after it began. Values that are not positive are ignored. Defaults to
+// half a second.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {
