@@ -55,7 +55,7 @@ func TestAcquire_whatComesTogetherIsWrittenTogether(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		const crowd = 200
 		p, store := s.process()
-		p.largest = 10_000
+		p.largest = 20_000
 		p.stop()
 		var all sync.WaitGroup
 		ask := func(ctx context.Context, owner, path string, want error) {
@@ -89,6 +89,41 @@ func TestAcquire_whatComesTogetherIsWrittenTogether(t *testing.T) {
 		p.resume()
 		all.Wait()
 	})
+}
+
+// A release, or a lease that is made shorter, concerns more who wait than one update can write: as
+// tickets, or as bytes. All of them are let in, and none late.
+func TestAcquire_handOverInPortions(t *testing.T) {
+	for what, limits := range map[string]struct{ limit, largest int }{"tickets": {limit: 20}, "bytes": {largest: 2_000}} {
+		for _, transfers := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, transfers: %v", what, transfers), func(t *testing.T) {
+				inBubble(t, func(s *fixture) {
+					p, store := s.process()
+					p.limit, p.largest = limits.limit, limits.largest
+					s.takes(store, "holder", "/a")
+					var waits []<-chan error
+					for i := range 50 {
+						req := s.ask(fmt.Sprint(i), "/a")
+						req.Claims, req.Lease = pathlock.Normalize(pathlock.S(pathlock.MustParsePath("/a"))), time.Hour
+						waits = append(waits, s.begin(s.Context(), store, req))
+					}
+					began, lease := time.Now(), time.Duration(0)
+					if transfers {
+						lease = time.Second
+						testerr.Must(t, testerr.Of(store.Transfer(s.Context(), pathlock.Transfer{Tree: s.tree, From: "holder", To: "holder", Lease: lease})))
+					} else {
+						s.releases(store, "holder")
+					}
+					for _, wait := range waits {
+						testerr.Is(t, "a wait", <-wait, nil)
+					}
+					if took := time.Since(began); took > lease+time.Second {
+						t.Errorf("all were let in after %v", took)
+					}
+				})
+			})
+		}
+	}
 }
 
 // A reply is lost, or the request is given up while its update is on the way, which comes too late

@@ -152,7 +152,10 @@ func (l *batcher) take() []*operation {
 // many for one step are let in by the looks of those that it has let in.
 func (l *batcher) update(ops []*operation) {
 	ctx, stop := l.store.together(ops)
-	err := l.step(ctx, ops)
+	err := l.step(ctx, ops, l.store.quota())
+	if errors.Is(err, pathlock.ErrInvalidRequest) && len(ops) == 1 {
+		err = l.step(ctx, ops, 1) // it may be all those that it lets in who are too many
+	}
 	stop()
 	if errors.Is(err, pathlock.ErrInvalidRequest) && len(ops) > 1 {
 		// One of them is more than the backend takes. The others shall not suffer.
@@ -167,8 +170,8 @@ func (l *batcher) update(ops []*operation) {
 	}
 }
 
-// step is one update.
-func (l *batcher) step(ctx context.Context, ops []*operation) error {
+// step is one update, which lets in so many requests at most, 0 for any number.
+func (l *batcher) step(ctx context.Context, ops []*operation, quota int) error {
 	var tx *transaction
 	var written Changes
 	before := time.Now() // the tree is read
@@ -176,7 +179,7 @@ func (l *batcher) step(ctx context.Context, ops []*operation) error {
 		if tx = nil; ctx.Err() != nil {
 			return Changes{} // nobody waits for the answer any more
 		}
-		tx = openTransaction(l.tree, state, l.store.quota())
+		tx = openTransaction(l.tree, state, quota)
 		for _, op := range ops {
 			op.began = before
 			op.applied.Store(true)

@@ -20,8 +20,8 @@ type process struct {
 	late time.Duration
 
 	mu sync.Mutex
-	// limit is how many tickets an update may write, and largest how many bytes in one ticket, 0 if
-	// there is no limit.
+	// limit is how many tickets an update may write, and largest how many bytes, 0 if there is no
+	// limit.
 	limit, largest int
 	updates        int // how many there were
 	// answers is closed while the server answers. It heeds no context meanwhile.
@@ -102,9 +102,10 @@ func (p *process) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 		if limit > 0 && len(c.Put)+len(c.Delete) > limit {
 			refused = fmt.Errorf("%w: %d tickets in one step", pathlock.ErrInvalidRequest, len(c.Put)+len(c.Delete))
 		}
+		bytes := 0
 		for _, t := range c.Put {
-			if n := len(ticketstore.Encode(t)); largest > 0 && n > largest {
-				refused = fmt.Errorf("%w: a ticket of %d bytes", pathlock.ErrInvalidRequest, n)
+			if bytes += len(ticketstore.Encode(t)); largest > 0 && bytes > largest {
+				refused = fmt.Errorf("%w: %d bytes in one step", pathlock.ErrInvalidRequest, bytes)
 			}
 			for _, kept := range state.Tickets {
 				if t.Key == "" && t.Place == kept.Place {

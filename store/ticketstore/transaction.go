@@ -15,6 +15,8 @@ type transaction struct {
 	state State
 	table *locktable.Table
 	fence uint64
+	// quota is how many requests are let in at most, 0 for any number.
+	quota int
 	// refused are the tickets of waits that ended without a grant before, or end now.
 	refused []*Ticket
 	// woken has the keys of the tickets that waited and have ended their wait, or are to be looked
@@ -24,10 +26,11 @@ type transaction struct {
 	ended map[*locktable.Request]error
 }
 
-// openTransaction makes a table of a tree's tickets. At most limit requests are granted in it, if
-// limit is positive.
-func openTransaction(tree pathlock.Tree, state State, limit int) *transaction {
-	tx := &transaction{state: state, fence: max(state.Fence, state.Floor), ended: make(map[*locktable.Request]error), woken: make(map[string]bool)}
+// openTransaction makes a table of a tree's tickets.
+func openTransaction(tree pathlock.Tree, state State, quota int) *transaction {
+	tx := &transaction{
+		state: state, fence: max(state.Fence, state.Floor), quota: quota, ended: make(map[*locktable.Request]error), woken: make(map[string]bool),
+	}
 	tx.table = locktable.New(tree, tx.mint, tx.waitEnded)
 	tx.table.MostWaiters, tx.table.Error = state.MostWaiters, state.Error
 	records := make([]*locktable.Record, 0, len(state.Tickets))
@@ -44,7 +47,7 @@ func openTransaction(tree pathlock.Tree, state State, limit int) *transaction {
 			tx.refused = append(tx.refused, t)
 		}
 	}
-	tx.table.Restore(records, state.Now, state.Fence, last, limit)
+	tx.table.Restore(records, state.Now, state.Fence, last, quota)
 	return tx
 }
 
@@ -162,16 +165,19 @@ func (tx *transaction) changes() Changes {
 }
 
 // tellOfEarlierEnds has those look who expect the end of a lease later than it is: who watch a
-// request whose lease ends earlier than it did, and who wait on top of it.
+// request whose lease ends earlier than it did, and who wait on top of it. One who looks in time is
+// enough to let all others in: no more are told than may be let in.
 func (tx *transaction) tellOfEarlierEnds() {
 	for r := range tx.table.Requests {
 		before, ok := r.Data.(*Ticket)
 		if !ok || !r.Ends().Before(before.Ends()) {
 			continue
 		}
+		told := 0
 		for w := range r.Concerned {
-			if t, wasRead := w.Data.(*Ticket); wasRead {
+			if t, wasRead := w.Data.(*Ticket); wasRead && (tx.quota == 0 || told < tx.quota) {
 				tx.woken[t.Key] = true
+				told++
 			}
 		}
 	}
