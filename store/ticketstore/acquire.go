@@ -131,7 +131,7 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 	}
 	err := a.store.do(ctx, a.until, a.req.Tree, op)
 	if err != nil {
-		a.open = a.open || op.applied.Load()
+		a.open = a.open || op.applied.Load() && !errors.Is(err, pathlock.ErrInvalidRequest)
 		a.unsettled = a.unsettled || a.open
 		return view{}, err
 	}

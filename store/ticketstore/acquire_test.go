@@ -162,18 +162,20 @@ func TestTakeBack_ofUnknownOutcomes(t *testing.T) {
 func TestTakeBack_keepsNobody(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		p, store := s.process()
-		fails := func(updates int) {
+		fails := func(updates int, want error) {
 			s.Helper()
 			began := time.Now()
-			testerr.Is(t, "a request", testerr.Of(store.Acquire(s.Context(), s.ask("owner", "/a"))), pathlock.ErrUnavailable)
+			testerr.Is(t, "a request", testerr.Of(store.Acquire(s.Context(), s.ask("owner", "/a"))), want)
 			if took := time.Since(began); took > 0 || p.updates != updates {
 				s.Errorf("it took %v and %d updates, want none and %d", took, p.updates, updates)
 			}
 		}
 		p.set(func() { p.dead = true })
-		fails(1)
-		p.set(func() { p.dead, p.refuses = false, true })
-		fails(3)
+		fails(1, pathlock.ErrUnavailable)
+		p.set(func() { p.dead, p.largest = false, 1 })
+		fails(2, pathlock.ErrInvalidRequest)
+		p.set(func() { p.largest, p.refuses = 0, true })
+		fails(4, pathlock.ErrUnavailable)
 		p.set(func() { p.refuses = false })
 		time.Sleep(time.Second)
 		s.isEmpty()

@@ -148,13 +148,14 @@ func (l *batcher) take() []*operation {
 	return ops
 }
 
-// update applies operations in one step. Requests that it leaves in the queue because there are too
-// many for one step are let in by the looks of those that it has let in.
+// update applies operations in one step. One that would let in more than the backend takes lets in
+// one. Requests that a step leaves in the queue because there are too many are let in by the looks
+// of those that it has let in.
 func (l *batcher) update(ops []*operation) {
 	ctx, stop := l.store.together(ops)
-	err := l.step(ctx, ops, l.store.quota())
-	if errors.Is(err, pathlock.ErrInvalidRequest) && len(ops) == 1 {
-		err = l.step(ctx, ops, 1) // it may be all those that it lets in who are too many
+	tried, err := l.step(ctx, ops, l.store.quota())
+	if errors.Is(err, pathlock.ErrInvalidRequest) && len(ops) == 1 && len(tried.Woken) > 1 {
+		_, err = l.step(ctx, ops, 1)
 	}
 	stop()
 	if errors.Is(err, pathlock.ErrInvalidRequest) && len(ops) > 1 {
@@ -170,12 +171,12 @@ func (l *batcher) update(ops []*operation) {
 	}
 }
 
-// step is one update, which lets in so many requests at most, 0 for any number.
-func (l *batcher) step(ctx context.Context, ops []*operation, quota int) error {
+// step is one update, which lets in so many requests at most, 0 for any number. It returns what it
+// has written, or would have.
+func (l *batcher) step(ctx context.Context, ops []*operation, quota int) (written Changes, err error) {
 	var tx *transaction
-	var written Changes
 	before := time.Now() // the tree is read
-	err := answered(ctx, l.store.backend.Update(ctx, l.tree, func(state State) Changes {
+	err = answered(ctx, l.store.backend.Update(ctx, l.tree, func(state State) Changes {
 		if tx = nil; ctx.Err() != nil {
 			return Changes{} // nobody waits for the answer any more
 		}
@@ -198,9 +199,9 @@ func (l *batcher) step(ctx context.Context, ops []*operation, quota int) error {
 	}
 	switch {
 	case err != nil && l.store.open.Err() != nil:
-		return errClosed // no caller's context need have ended
+		return written, errClosed // no caller's context need have ended
 	case err != nil:
-		return err
+		return written, err
 	}
 	for _, op := range ops {
 		if op.written != nil {
@@ -210,7 +211,7 @@ func (l *batcher) step(ctx context.Context, ops []*operation, quota int) error {
 	if !written.Empty() {
 		l.store.sweepSometimes()
 	}
-	return nil
+	return written, nil
 }
 
 // together returns a context that ends when those of all operations have ended, or the store has to
