@@ -127,6 +127,7 @@ func (s *store) giveUp(ctx context.Context, r *request) (pathlock.Grant, error) 
 		s.calls.undo(over, r)
 	case answer.status == statusBusy:
 		r.inTheWay = int(answer.number(0))
+	case answer.status == statusWithdrawn: // with a question that was not answered
 	default:
 		return s.decided(ctx, r, answer, asked)
 	}

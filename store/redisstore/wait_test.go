@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -167,4 +168,19 @@ func TestKeysDeleted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWait_withdrawnAtItsDeadline: the deadline passes while a waiter tells a server that does not
+// answer that it is still there. That is withdrawn, and the wait ends as any other.
+func TestWait_withdrawnAtItsDeadline(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), short)
+	defer cancel()
+	store, tree := newStore(t), testlock.Tree(t)
+	testlock.Take(t, store, testlock.Ask(tree, x("/a")))
+	req := wait(testlock.Ask(tree, x("/a")))
+	req.Waiting = func() { testerr.None(t, store.withdraw(ctx, keyOf(req), longestDelay)) }
+	_, err := store.Acquire(ctx, req)
+	testerr.Is(t, "the wait", err, pathlock.ErrConflict)
+	testerr.Is(t, "the wait", err, context.DeadlineExceeded)
 }
