@@ -31,4 +31,6 @@ for i = 1, #ARGV, 3 do
     lost[#lost + 1] = (i + 2) / 3
   end
 end
-return finish('renewed', unpack(lost))
+local reply = finish('renewed')
+for i = 1, #lost do reply[i + 1] = lost[i] end
+return reply

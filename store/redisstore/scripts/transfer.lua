@@ -22,13 +22,14 @@ sweep()
 
 -- transferred returns the reply: what an owner holds, and until when.
 local function transferred(owner, till)
-  local reply = { 'transferred', int(till - NOW) }
-  for _, g in ipairs(holding(owner).grants) do
+  local held = holding(owner)
+  local reply = finish('transferred', int(till - NOW))
+  for _, g in ipairs(held.grants) do
     for _, field in ipairs({ g.id, g.fence, g.claims, g.paths, g.note, apart_ends(owner, g.id) and '1' or '0' }) do
       reply[#reply + 1] = field
     end
   end
-  return finish(unpack(reply))
+  return reply
 end
 
 -- ends_of returns when an owner's lease ends (ms).
