@@ -117,8 +117,8 @@ func TestMember_twoFail(t *testing.T) {
 	}
 }
 
-// TestAcquire_endsInTime: whichever members fall silent, and when, a call takes no more than its wait
-// and the time-outs of all, less what it has spent before.
+// TestAcquire_endsInTime: whichever members fall silent, and when, a call takes no more than its
+// wait and the time-outs of all, less what it has spent before.
 func TestAcquire_endsInTime(t *testing.T) {
 	for _, members := range []int{3, 5} {
 		synctest.Test(t, func(t *testing.T) {

@@ -34,7 +34,8 @@ func TestClaims_many(t *testing.T) {
 	requireFree(t, store, tree)
 }
 
-// TestReply_ofThousands: a script returns more than Lua can pass at once, and leaves the tree whole.
+// TestReply_ofThousands: a script returns more than Lua can pass at once, and leaves the tree
+// whole.
 func TestReply_ofThousands(t *testing.T) {
 	store, tree := newStore(t), testlock.Tree(t)
 	const grants, owners = 2_000, 10_000

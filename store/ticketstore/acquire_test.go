@@ -157,8 +157,8 @@ func TestTakeBack_ofUnknownOutcomes(t *testing.T) {
 	}
 }
 
-// What nothing can have come of costs the server nothing more, and the caller no time. A server that
-// refuses to write is told in the background.
+// What nothing can have come of costs the server nothing more, and the caller no time. A server
+// that refuses to write is told in the background.
 func TestTakeBack_keepsNobody(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		p, store := s.process()

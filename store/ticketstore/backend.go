@@ -15,9 +15,10 @@ import (
 // one.
 //
 // Any number of goroutines may call any method. Its error matches [pathlock.ErrInvalidRequest] if
-// the request is more than the server takes. Any other says to callers that the store is
-// unavailable. Its time is bounded by its context: see [New]. What goes on behind a context that
-// has ended ends with the store, which closes a backend that is an [io.Closer] after that.
+// the request is more than the server takes, which has written nothing of it. Any other says to
+// callers that the store is unavailable. Its time is bounded by its context: see [New]. What goes
+// on behind a context that has ended ends with the store, which closes a backend that is an
+// [io.Closer] after that.
 type Backend interface {
 	// Update reads the tickets of a tree, calls change with them, and writes what change returns,
 	// in one step that is atomic beside all other updates of the tree, of whichever process. Where
