@@ -174,6 +174,7 @@ var commands = map[string]command{
 		}
 		return nil
 	}},
+	"ZCARD":     {2, func(s *Server, a []string) any { return int64(len(s.set(a[0], false).members)) }},
 	"ZCOUNT":    {4, func(s *Server, a []string) any { return int64(len(s.set(a[0], false).byScores(a[1], a[2]))) }},
 	"ZLEXCOUNT": {4, func(s *Server, a []string) any { return int64(len(s.set(a[0], false).byLex(a[1], a[2]))) }},
 	"ZRANGE": {4, func(s *Server, a []string) any {

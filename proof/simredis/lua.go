@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// newLua returns an interpreter with what Redis gives to scripts: redis, bit and cmsgpack.
+// newLua returns an interpreter with what Redis gives to scripts: redis, bit, cmsgpack and struct.
 func (s *Server) newLua() *lua.LState {
 	l := lua.NewState(lua.Options{SkipOpenLibs: true, RegistrySize: 64 << 10, CallStackSize: 256})
 	for name, open := range map[string]lua.LGFunction{"": lua.OpenBase, "table": lua.OpenTable, "string": lua.OpenString, "math": lua.OpenMath} {
@@ -35,6 +36,7 @@ func (s *Server) newLua() *lua.LState {
 		"bor":  bitwise(func(a, b uint32) uint32 { return a | b }),
 	})
 	library("cmsgpack", map[string]lua.LGFunction{"pack": pack, "unpack": unpack})
+	library("struct", map[string]lua.LGFunction{"unpack": unpackClaims})
 	return l
 }
 
@@ -266,4 +268,19 @@ func unpackFrom(l *lua.LState, text string) (lua.LValue, string) {
 		t.RawSet(key, value)
 	}
 	return t, rest
+}
+
+// unpackClaims is struct.unpack in the only format that the scripts use: texts of nine bytes, each
+// with a digit behind it.
+func unpackClaims(l *lua.LState) int {
+	format, claims := l.CheckString(1), l.CheckString(2)
+	if format != strings.Repeat("c9B", len(claims)/10) {
+		panic(failure("ERR the format " + format + " is not known"))
+	}
+	for c := range slices.Chunk([]byte(claims), 10) {
+		l.Push(lua.LString(c[:9]))
+		l.Push(lua.LNumber(c[9]))
+	}
+	l.Push(lua.LNumber(len(claims) + 1))
+	return l.GetTop() - 2
 }

@@ -7,20 +7,22 @@
 
 if ARGV[11] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then
   local owner, id, claims = 'o' .. ARGV[1], ARGV[2], ARGV[7]
-  local fields, modes = split(claims)
-  local n = #fields
+  -- What HSET gets: the nodes' names, and the modes' digits until the nodes' values replace them.
+  local n = #claims / CLAIM_BYTES
+  local writes = { struct.unpack(string.rep('c9B', n), claims) }
   local there = call('EXISTS', LOCKS, DEADLINES, GATE, GATE, GATE, WITHDRAWN, WITHDRAWN, WITHDRAWN)
   local possible, values = there == 0, {}
   if there == 2 then -- both LOCKS and DEADLINES, and neither a gate key nor a withdrawal
+    local fields = {}
+    for i = 1, n do fields[i] = writes[2 * i - 1] end
     fields[n + 1], fields[n + 2], fields[n + 3], fields[n + 4] = owner, 'r' .. ARGV[1], 'l', 'k'
     values = call('HMGET', LOCKS, unpack(fields))
     possible = not (values[n + 1] or values[n + 2] or values[n + 3]) and
       call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0
   end
 
-  local writes = {}
   for i = 1, possible and n or 0 do
-    local value, want = values[i], modes[i]
+    local value, want = values[i], writes[2 * i] - 48
     if not value then
       value = want == IX and '10' or int(want == IS and ONE_SHARED or ONE + want)
     else
@@ -35,7 +37,7 @@ if ARGV[11] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST
       end
       value = int(value + (want == IS and ONE_SHARED or mode == 0 and ONE + want or ONE))
     end
-    writes[2 * i - 1], writes[2 * i] = fields[i], value
+    writes[2 * i] = value
   end
 
   if possible then

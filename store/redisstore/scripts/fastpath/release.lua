@@ -8,14 +8,14 @@ do
   local owner = 'o' .. ARGV[1]
   local found = call('HMGET', LOCKS, owner, 'l', 'r' .. ARGV[1], 'k')
   local record = found[1]
-  local first = record and not found[2] and not found[3] and call('ZRANGE', DEADLINES, '0', '1', 'WITHSCORES')
-  if first and #first > 0 and tonumber(first[2]) > NOW then
+  local leases = record and not found[2] and not found[3] and call('ZCARD', DEADLINES) or 0
+  if leases > 0 and call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0 then
     local grant, second = cmsgpack.unpack(record)
     local id, claims = grant.id, grant.claims
     local whole = id == ARGV[2] and not second and #claims <= MOST_CLAIMS * CLAIM_BYTES and
       byte(claims, CLAIM_BYTES) ~= 48 + X
 
-    if whole and #first == 2 then
+    if whole and leases == 1 then
       call('DEL', LOCKS, DEADLINES) -- nobody else is in the tree
       return { 'released' }
     end

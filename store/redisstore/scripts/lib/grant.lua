@@ -5,9 +5,11 @@
 -- before. It skips own, the asking owner's tickets.
 local function first_waiter(name, mode, before, own)
   local list = name .. mode
-  local members = call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. before, 'LIMIT', '0', int(#own + 1))
+  local members = state.lists[list] or
+    call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. before, 'LIMIT', '0', int(#own + 1))
   for _, member in ipairs(members) do
-    local ticket = sub(member, #list + 1)
+    local ticket = sub(member, -TICKET_BYTES)
+    if ticket >= before then return nil end
     if not is_in(own, ticket) then return ticket end
   end
   return nil

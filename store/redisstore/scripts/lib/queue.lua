@@ -106,7 +106,7 @@ end
 function lists.converting()
   local any = state.lists.c
   if any == nil then
-    any = lists.any('c' .. GATE_NODE .. IX) or lists.any('c' .. GATE_NODE .. X)
+    any = lists.any('c')
     state.lists.c = any
   end
   return any
@@ -166,7 +166,7 @@ end
 local function dequeue(r)
   touch()
   local members, further = places(r)
-  if call('ZSCORE', QUEUE, further[1]) then
+  if lists.converting() then
     for i = 1, #further do members[#members + 1] = further[i] end
   end
   in_portions('ZREM', QUEUE, members)

@@ -52,7 +52,7 @@ local function give_back(owner, id)
     write_holding(owner, rest)
   else
     call('HDEL', LOCKS, 'o' .. owner)
-    call('ZREM', DEADLINES, 'o' .. owner)
+    ends[#ends + 1] = 'o' .. owner
     state.holdings[owner] = false
   end
   in_portions('ZREM', DEADLINES, ends)
