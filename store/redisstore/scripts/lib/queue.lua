@@ -19,13 +19,14 @@ local function request(ticket)
   return r or nil
 end
 
-local function write_request(r)
+-- write_request writes a queued request, and further fields of the table.
+local function write_request(r, ...)
   state.requests[r.ticket] = r
   call('HSET', LOCKS, 'w' .. r.ticket, cmsgpack.pack({
     owner = r.owner, id = r.id, lease = r.lease, till = r.till, since = r.since, seen = r.seen,
     channel = r.channel, ref = r.ref, claims = r.claims, paths = r.paths, note = r.note, origin = r.origin,
     apart = r.apart,
-  }))
+  }), ...)
 end
 
 -- tickets_of returns the tickets of an owner's queued requests.
@@ -38,15 +39,6 @@ local function tickets_of(owner)
     state.tickets[owner] = tickets
   end
   return tickets
-end
-
-local function write_tickets(owner, tickets)
-  state.tickets[owner] = tickets
-  if #tickets == 0 then
-    call('HDEL', LOCKS, 'r' .. owner)
-  else
-    call('HSET', LOCKS, 'r' .. owner, table.concat(tickets))
-  end
 end
 
 -- listed returns the tickets on a list of the queue, in order of arrival.
@@ -145,9 +137,7 @@ local function enqueue(r, place)
   end
   local tickets = tickets_of(r.owner)
   tickets[#tickets + 1] = r.ticket
-  call('HSET', LOCKS, 'k', r.ticket)
-  write_tickets(r.owner, tickets)
-  write_request(r)
+  write_request(r, 'k', r.ticket, 'r' .. r.owner, table.concat(tickets))
   in_portions('ZADD', QUEUE, scored)
   state.queued = true
   load_nodes(r.names)
@@ -171,15 +161,19 @@ local function dequeue(r)
   end
   in_portions('ZREM', QUEUE, members)
   call('ZREM', DEADLINES, 'w' .. r.ticket)
-  call('HDEL', LOCKS, 'w' .. r.ticket)
-  local left = {}
+  local left, gone = {}, { 'w' .. r.ticket }
   for _, ticket in ipairs(tickets_of(r.owner)) do
     if ticket ~= r.ticket then left[#left + 1] = ticket end
   end
-  write_tickets(r.owner, left)
-  state.requests[r.ticket] = false
+  if #left > 0 then
+    call('HSET', LOCKS, 'r' .. r.owner, table.concat(left))
+  else
+    gone[2] = 'r' .. r.owner
+  end
+  state.tickets[r.owner], state.requests[r.ticket] = left, false
   state.queued = call('EXISTS', QUEUE) == 1
-  if not state.queued then call('HDEL', LOCKS, 'k') end
+  if not state.queued then gone[#gone + 1] = 'k' end
+  call('HDEL', LOCKS, unpack(gone))
   load_nodes(r.names)
   for i = 1, #r.names do
     local n, mode = state.nodes[r.names[i]], r.modes[i]
@@ -200,7 +194,7 @@ end
 
 -- waiters returns how many requests wait: each has one claim on the gate node.
 function lists.waiters()
-  return call('ZLEXCOUNT', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS)
+  return state.queued and call('ZLEXCOUNT', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS) or 0
 end
 
 -- tell has finish send a message to r's waiter.
