@@ -15,16 +15,16 @@ type T interface {
 
 // Must ends the test if there is an error. Call it on the goroutine of the test.
 func Must(t T, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }
 
 // None fails the test if there is an error, and lets it go on.
 func None(t T, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Error(err)
 	}
 }
