@@ -14,8 +14,8 @@ import (
 // optional. A [Locker] takes it from the context of [Locker.Acquire] and adds its own instance. The
 // store keeps it, so everybody who uses the store sees it in [Entry] and [Blocker].
 //
-// The locker removes control characters, and those that turn the direction of what follows: clients
-// choose request ids. Text beyond 128 bytes of a field is cut off.
+// [WithOrigin] removes control characters, and those that turn the direction of what follows:
+// clients choose request ids. Text beyond 128 bytes of a field is cut off.
 type Origin struct {
 	// Operation is what is done, as one of a small set of words: "rename". It is fit for a metric's
 	// label.
@@ -41,9 +41,7 @@ type originKey struct{}
 func WithOrigin(ctx context.Context, o Origin) context.Context {
 	outer := OriginOf(ctx)
 	for i, field := range o.fields() {
-		if *field == "" {
-			*field = *outer.fields()[i]
-		}
+		*field = cmp.Or(printable(*field), *outer.fields()[i])
 	}
 	return context.WithValue(ctx, originKey{}, o)
 }
@@ -70,15 +68,8 @@ func defaultInstance() string {
 // origin returns the origin of a request under ctx that may have an operation of its own.
 func (l *Locker) origin(ctx context.Context, operation string) Origin {
 	o := OriginOf(ctx)
-	o.Operation = cmp.Or(operation, o.Operation)
-	if o.Instance == "" {
-		o.Instance = l.instance
-	}
-	for _, field := range o.fields() {
-		if *field != "" {
-			*field = printable(*field)
-		}
-	}
+	o.Operation = cmp.Or(printable(operation), o.Operation)
+	o.Instance = cmp.Or(o.Instance, l.instance)
 	return o
 }
 

@@ -46,15 +46,14 @@ func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	now := t.enter()
 	defer t.leave()
 	r, err := t.Acquire(req)
-	switch {
-	case err != nil:
+	if err != nil {
 		return pathlock.Grant{}, nil, err
-	case r.Fence() == 0:
-		return pathlock.Grant{}, t.newAttempt(ctx, r, now, req.Wait), nil
-	default:
-		// The process of the request is that of the store, and alive.
-		return pathlock.Grant{Fence: r.Fence(), Asked: now}, nil, nil
 	}
+	if fence := r.Fence(); fence != 0 {
+		// The process of the request is that of the store, and alive.
+		return pathlock.Grant{Fence: fence, Asked: now}, nil, nil
+	}
+	return pathlock.Grant{}, t.newAttempt(ctx, r, now, req.Wait), nil
 }
 
 // alarm ticks at the earliest lease end while somebody waits. All waiters listen to its one
