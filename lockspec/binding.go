@@ -93,7 +93,7 @@ func (b *binder) addNodes(p *part, v *values) {
 	if v.dest.ok {
 		b.addNode(&p.dest, v.dest)
 	}
-	if v.toTop && p.dest.topOf != nil {
+	if v.placed && p.dest.topOf != nil {
 		b.addNode(p.dest.topOf, v.tree)
 	}
 }
@@ -144,8 +144,8 @@ func (b *binder) add(p *part, v *values) error {
 			return err
 		}
 	}
-	if v.toTop {
-		dest.Path = pathlock.Root()
+	if v.placed {
+		dest.Path = v.place
 		if p.dest.topOf != nil {
 			at, err := b.locate(p.dest.topOf, v.tree.text)
 			if err != nil {
@@ -182,7 +182,7 @@ func (b *binder) noteMove(p *part, v *values, op operation.Operation, node, dest
 
 // isDropped reports whether the request lacks what the part is about.
 func (p *part) isDropped(v *values) bool {
-	return !p.node.isZero() && !v.node.ok || p.kind == operation.Insert && !v.dest.ok && !v.toTop
+	return !p.node.isZero() && !v.node.ok || p.kind == operation.Insert && !v.dest.ok && !v.placed
 }
 
 // refuse returns why an operation can never be done, whatever the tree looks like under the locks.
@@ -191,7 +191,7 @@ func (p *part) refuse(op operation.Operation, from, to pathlock.Tree, v *values)
 	switch {
 	case op.DisplacesRoot():
 		return &InvalidError{Field: p.node.Name(), Reason: fmt.Sprintf("the root of a tree cannot be the target of a %s", op.Kind)}
-	case op.Node.IsRoot() && op.Kind == operation.Copy && !v.dest.ok && !v.toTop:
+	case op.Node.IsRoot() && op.Kind == operation.Copy && !v.dest.ok && !v.placed:
 		return &InvalidError{Field: p.node.Name(), Reason: "there is no place beside the root of a tree for a copy of it"}
 	case from == to && op.MovesIntoItself():
 		return fmt.Errorf("%w: %s to below %s", ErrWouldCycle, op.Node, op.Dest)

@@ -103,7 +103,7 @@ func describe(b lockspec.Binding) string {
 func TestBind(t *testing.T) {
 	id, parent, name := lockspec.Param("id"), lockspec.JSON("parent_id"), lockspec.JSON("name")
 	plan, ids := lockspec.Query("plan").Kind("plan"), lockspec.JSON("ids").Each()
-	dir := lockspec.JSON("dir").Path("dir")
+	dir, place := lockspec.JSON("dir").Path("dir"), lockspec.JSON("dir").Path()
 	insertTop, moveTop := lockspec.Insert(parent.OrTop(plan), name), lockspec.Move(id, parent.OrTop())
 	either := lockspec.Move(id, parent.OrTop().Optional(), name.Optional())
 	for _, c := range []struct {
@@ -125,6 +125,11 @@ func TestBind(t *testing.T) {
 		{"move to the path of the top", lockspec.Move(id, dir), request{"param id": "3"}, "plans/p: X /a/b, X /b; to /b"},
 		{"move by an optional path that is null", lockspec.Move(id, dir.Optional()), request{"param id": "3", "json dir": null}, "plans/p: X /a/b, X /b; to /b"},
 		{"move by an optional path that is missing", lockspec.Move(id, dir.Optional()), request{"param id": "3"}, "plans/p: X /a/b; to /a/b"},
+		{"move to a place", lockspec.Move(id, place), request{"param id": "3", "json dir": "d/e/"}, "plans/p: X /a/b, X /d/e/b; to /d/e/b"},
+		{"move to a place that is null", lockspec.Move(id, place), request{"param id": "3", "json dir": null}, "plans/p: X /a/b, X /b; to /b"},
+		{"move to an optional place that is missing", lockspec.Move(id, place.Optional()), request{"param id": "3"}, "plans/p: X /a/b; to /a/b"},
+		{"copy to a place called 0", lockspec.Copy(id, place), request{"param id": "3", "json dir": "/0"}, "plans/p: S /a/b, X /0"},
+		{"insert at a place", lockspec.Insert(place.OrTop(plan), name), request{"query plan": "8", "json dir": "x", "json name": "n"}, "plans/o: X /x/n"},
 		{"delete by a path", lockspec.Delete(dir), request{"json dir": "a/b/"}, "plans/p: X /a/b"},
 		{"move", lockspec.Move(id, parent), request{"param id": "3", "json parent_id": "4"}, "plans/p: X /a/b, X /d/b; to /d/b"},
 		{"move to where it is", lockspec.Move(id, parent), request{"param id": "3", "json parent_id": "2"}, "plans/p: X /a/b; to /a/b"},
@@ -211,6 +216,8 @@ func TestBindRefuses(t *testing.T) {
 		{"too long a list", lockspec.Delete(ids), nodes, request{"json ids": strings.Repeat("2 ", 101)}, lockspec.ErrInvalid, "ids", "has 101 values, at most 100"},
 		{"no parent and no plan", lockspec.Insert(parent.OrTop(plan), name), nodes, noParent, lockspec.ErrInvalid, "plan", "is missing"},
 		{"a null where OrTop is not said", lockspec.Insert(parent, name), nodes, with("json parent_id", null), lockspec.ErrInvalid, "parent_id", "is missing"},
+		{"a place that none can be", lockspec.Move(id, lockspec.JSON("dir").Path()), nodes, request{"param id": "3", "json dir": "a/../b"}, lockspec.ErrInvalid, "dir", "is reserved"},
+		{"a move into itself by a path", lockspec.Move(id, lockspec.JSON("dir").Path()), nodes, request{"param id": "2", "json dir": "a/b/"}, lockspec.ErrWouldCycle, "", "/a to below /a/b"},
 		{"a name of which nothing is left", lockspec.Rename(id, name.Map(strings.TrimSpace)), nodes, with("json name", " "), lockspec.ErrInvalid, "name", "empty name"},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -101,20 +101,32 @@ func (s Source) Kind(kind string) Source {
 }
 
 // Path returns s for a node that requests name by the text of its path, such as "a/b/", instead of
-// an id. As with [Source.Kind], the resolver registered under kind finds it, such as gormplugin's
-// ResolverBy of the path column, which also knows the tree: that of the signed-in user, for
-// example.
+// an id.
+//
+// Without a kind, it is the destination of a [Move] or a [Copy], in the tree of the node, or the
+// parent of an [Insert], in the tree that [Source.OrTop] is given. Slashes separate the names, and
+// may stand at either end. Nobody looks the path up: the handler's write does, and an authorisation
+// sees no node for it.
+//
+// With a kind, the resolver registered under it finds the node, as with [Source.Kind], such as
+// gormplugin's ResolverBy of the path column, which also knows the tree: that of the signed-in
+// user, for example.
 //
 // A destination, and the parent of an [Insert], may be the top, whose text is empty. A null, and a
-// missing value unless it is [Source.Optional], mean the empty text there. So Path needs no OrTop.
+// missing value unless it is [Source.Optional], mean the empty text there.
 //
-//	dir := lockspec.JSON("dir").Path("dir")
-//	lockspec.Insert(dir, name)                              {"dir": "a/b/"}
+//	lockspec.Move(id, lockspec.JSON("dir").Path())          {"dir": "a/b/"}
 //	lockspec.Delete(lockspec.Query("path").Path("dir"))     ?path=a/b
-func (s Source) Path(kind string) Source {
-	s.kind, s.path = kind, true
+func (s Source) Path(kind ...string) Source {
+	s.path = true
+	if s.kind = ""; len(kind) > 0 {
+		s.kind = kind[0]
+	}
 	return s
 }
+
+// isPlace reports whether s is a path that nobody looks up: see [Source.Path].
+func (s *Source) isPlace() bool { return s.path && s.kind == "" }
 
 // Optional returns s for a value that a request may lack. Then the part of the spec that needs it
 // is dropped. Each constructor of a [Spec] says what that means.
@@ -236,8 +248,8 @@ func (s Source) check() error {
 	case s.from == FromFunc && s.extract == nil:
 		return fmt.Errorf("the func source %q has no function", s.name)
 	}
-	if s.path && (s.kind == "" || s.top) {
-		return fmt.Errorf("%s is a path: Path takes the kind of its resolver, which knows the top without OrTop", s)
+	if s.path && s.kind != "" && s.top {
+		return fmt.Errorf("%s is a path: its resolver knows the top without OrTop", s)
 	}
 	if s.each && s.from != FromJSON && s.from != FromQuery && s.from != FromForm {
 		return fmt.Errorf("%s is no list: Each is for JSON, a query or a form", s)
@@ -252,7 +264,7 @@ func (s Source) check() error {
 // destination of an operation.
 func (s Source) checkTop(kind operation.Kind) error {
 	switch {
-	case !s.top:
+	case !s.top && !s.isPlace():
 		return nil
 	case s.topOf == nil && kind == operation.Insert:
 		return fmt.Errorf("OrTop of %s has to be given the tree: an id of a kind that pathlock.TreeResolver resolves, "+

@@ -168,7 +168,7 @@ func specOf(p part, names []Source) Spec {
 	if p.node.top || p.name.top {
 		wrong(fmt.Errorf("OrTop is for the parent of an insert and the destination of a move or a copy"))
 	}
-	if p.name.path || p.namespace != "" && p.node.path {
+	if p.name.path || p.node.path && (p.namespace != "" || p.node.isPlace()) {
 		wrong(fmt.Errorf("Path is for nodes and the places where they go"))
 	}
 	s.parts = []part{p}

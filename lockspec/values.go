@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -62,8 +63,10 @@ type value struct {
 // values is what a request has for the sources of one part.
 type values struct {
 	node, dest, tree, name value
-	// toTop says that the destination is the top of a tree, as [Source.OrTop] has it.
-	toTop bool
+	// placed says that the destination is known without a look-up: it is place, the top of a tree
+	// or what [Source.Path] has.
+	placed bool
+	place  pathlock.Path
 }
 
 // read gets the values of a part, and checks the name. nodes are those of its node, of which the
@@ -84,12 +87,20 @@ func (p *part) readOthers(get getter) (v values, err error) {
 	if p.dest.path && !v.dest.ok && (v.dest.null || !p.dest.optional) {
 		v.dest = value{ok: true} // the top
 	}
-	if p.dest.top && v.dest.ok && slices.Contains(noParent, v.dest.text) {
-		v.dest = value{null: true}
+	switch {
+	case p.dest.isPlace() && v.dest.ok:
+		if v.place, err = placeOf(v.dest.text); err != nil {
+			return values{}, &InvalidError{Field: p.dest.name, Reason: err.Error(), Err: err}
+		}
+		v.placed, v.dest = true, value{}
+	case p.dest.top && !p.dest.path:
+		if v.dest.ok && slices.Contains(noParent, v.dest.text) {
+			v.dest = value{null: true}
+		}
+		v.placed = !v.dest.ok && (v.dest.null || !p.dest.optional)
 	}
-	v.toTop = p.dest.top && !v.dest.ok && (v.dest.null || !p.dest.optional)
 	if p.dest.topOf != nil {
-		if v.tree, err = p.dest.topOf.read(get, v.toTop); err != nil {
+		if v.tree, err = p.dest.topOf.read(get, v.placed); err != nil {
 			return values{}, err
 		}
 	}
@@ -102,6 +113,11 @@ func (p *part) readOthers(get getter) (v values, err error) {
 		}
 	}
 	return v, nil
+}
+
+// placeOf reads a path with slashes between the names, and at either end or not.
+func placeOf(text string) (pathlock.Path, error) {
+	return pathlock.ParsePath("/" + strings.TrimSuffix(strings.TrimPrefix(text, "/"), "/"))
 }
 
 // noParent are the ids that mean the top where [Source.OrTop] allows it.
