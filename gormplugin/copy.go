@@ -104,7 +104,7 @@ func Copy(db *gorm.DB, dest, id any, to Place, opts ...CopyOption) (rows int64, 
 	if c.ID, err = t.KeyOf(db, id); err != nil {
 		return 0, err
 	}
-	if c.Parent, err = t.ParentKey(db, to.parent); err != nil {
+	if c.Parent, err = to.parentKey(db, t, c.ID); err != nil {
 		return 0, err
 	}
 	if err := p.engine.CheckCopy(c); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
@@ -100,10 +101,38 @@ func Rename(db *gorm.DB, model, id any, name string) error {
 type Place struct{ parent any }
 
 // Below is the place below the row with the key. A key that is nil, or a nil pointer, means [Top].
+// A [pathlock.Path] is that of the row in the tree of what is moved or copied, or the top.
 func Below(parent any) Place { return Place{parent} }
 
 // Top is the place at the top, in a tree that has no root row.
 func Top() Place { return Place{} }
+
+// parentKey returns the key of the row that the row with the id goes below, nil for the top.
+func (to Place) parentKey(db *gorm.DB, t *table.Table, id any) (any, error) {
+	path, ok := to.parent.(pathlock.Path)
+	if !ok {
+		return t.ParentKey(db, to.parent)
+	}
+	n, err := t.LookUp(begun(db), id)
+	if err == nil && t.IsLeaf() {
+		n, err = t.Above.LookUp(begun(db), n.Parent)
+	}
+	if err != nil {
+		return nil, err
+	}
+	goal := plan.Spot{Tree: n.Tree, Path: path.Column()}
+	at, _, err := t.Above.AtPaths(begun(db), nil, []plan.Spot{goal}, "")
+	if err != nil {
+		return nil, err
+	}
+	if found := at[goal]; found != nil {
+		return found.ID, nil
+	}
+	if !path.IsRoot() {
+		err = plan.NotFound("%s at %s", t.Above.TableName, path)
+	}
+	return nil, err
+}
 
 // Move moves the row with the id, and its subtree, to a place in the same tree. The row keeps its
 // name. The locks are X on the row and on its new name slot. Otherwise it works like [Rename].
@@ -120,7 +149,7 @@ func Move(db *gorm.DB, model, id any, to Place) error {
 	if err != nil {
 		return err
 	}
-	value, err := t.ParentKey(db, to.parent)
+	value, err := to.parentKey(db, t, key)
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,16 @@ func (m *machine) textBelow(form spelling, parent int, name string) string {
 	return form.of(m.path(parent) + "/" + name)
 }
 
+// destination is the place below a row, at times by its path if that says it in the source's tree.
+func (m *machine) destination(source, parent int) gormplugin.Place {
+	if line, err := m.line(parent); err == nil && len(line) > 0 && m.table.path != "" && !m.stale && m.rows[parent].tree == m.rows[source].tree {
+		if path, err := pathlock.ParsePath(m.path(parent)); err == nil && m.rarely(2, "to a path") {
+			return gormplugin.Below(path)
+		}
+	}
+	return gormplugin.Below(m.keys[parent])
+}
+
 // typed is the text of a path as people may write it: with the separator at either end or not.
 // Where a text of its own begins paths, nobody knows that from a name.
 func (m *machine) typed(form spelling, text string) string {

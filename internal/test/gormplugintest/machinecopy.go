@@ -69,9 +69,9 @@ func (m *machine) copied() statement {
 	if slices.Contains(s.reasons, gormplugin.ErrRootRow) {
 		s.reasons = append(s.reasons, gormplugin.ErrUnsupported)
 	}
-	made := x.new()
+	made, to := x.new(), m.destination(source, parent)
 	s.run = func(db *gorm.DB) error {
-		rows, err := gormplugin.Copy(db, made, m.keys[source], gormplugin.Below(m.keys[parent]), options...)
+		rows, err := gormplugin.Copy(db, made, m.keys[source], to, options...)
 		if err == nil && rows != int64(len(fresh)) {
 			return fmt.Errorf("%w: %d, want %d", errCount, rows, len(fresh))
 		}

@@ -130,7 +130,8 @@ func (m *machine) updating(s *statement, ids []int, values map[string]any, named
 			forms["Rename"] = func(db *gorm.DB) error { return gormplugin.Rename(db, row, keys[0], name) }
 		}
 		if moved && len(values) == 1 && parent != -1 && !s.byPath {
-			forms["Move"] = func(db *gorm.DB) error { return gormplugin.Move(db, row, keys[0], gormplugin.Below(m.keys[parent])) }
+			to := m.destination(ids[0], parent)
+			forms["Move"] = func(db *gorm.DB) error { return gormplugin.Move(db, row, keys[0], to) }
 		}
 	} else {
 		delete(forms, "by a row")
