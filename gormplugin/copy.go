@@ -22,9 +22,9 @@ func SnapshotSource() CopyOption { return func(c *write.CopyRequest) { c.Snapsho
 
 // CopyValues sets columns of all rows of the copy, by column or field name, instead of copying
 // them. A value may be an expression, such as gorm.Expr("UUID()"), which the database evaluates for
-// each row; its columns are those of the row that is copied. What Go works out for each row is set
-// afterwards, by the function of [CopyAttached]. The key has to be among the values where the
-// database does not number the rows itself. The tree's own columns cannot be.
+// each row; its columns are those of the row that is copied. A func() any is called for each row,
+// and again when the database has aborted the transaction. The key has to be among the values where
+// the database does not number the rows itself. The tree's own columns cannot be.
 func CopyValues(values map[string]any) CopyOption {
 	return func(c *write.CopyRequest) { c.Values = values }
 }

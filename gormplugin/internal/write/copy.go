@@ -208,6 +208,11 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, t *table.Table, part [
 			placed[f] = eachOf(t, f, ids, values)
 		}
 	}
+	for column, value := range given {
+		if fresh, ok := value.(func() any); ok {
+			place(t.Schema.LookUpField(column), valuesOf(part, func(*plan.Copied) any { return fresh() }))
+		}
+	}
 	place(t.Parent, valuesOf(part, func(c *plan.Copied) any {
 		if c.Parent == nil {
 			return t.NoParentValue()

@@ -56,7 +56,7 @@ func shapes() []shape {
 	integer := func() any { return rand.Int64N(1<<50) + 1 }
 	text := func() any { return fmt.Sprintf("k%x", rand.Uint32()) }
 	textKeys := func(number int) []gormplugin.CopyOption {
-		fresh := gorm.Expr("REPLACE(id, 'k', ?)", fmt.Sprintf("k%dz", number))
+		fresh := []any{gorm.Expr("REPLACE(id, 'k', ?)", fmt.Sprintf("k%dz", number)), text}[number%2]
 		return []gormplugin.CopyOption{gormplugin.CopyValues(map[string]any{"id": fresh})}
 	}
 	drive := func() any { return fmt.Sprint(integer()) }
