@@ -125,13 +125,11 @@ func (to Place) parentKey(db *gorm.DB, t *table.Table, id any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found := at[goal]; found != nil {
-		return found.ID, nil
+	found, err := t.Above.Reach(plan.Change{Path: goal.Path}, at[goal])
+	if err != nil {
+		return nil, err
 	}
-	if !path.IsRoot() {
-		err = plan.NotFound("%s at %s", t.Above.TableName, path)
-	}
-	return nil, err
+	return *found.Parent, nil
 }
 
 // Move moves the row with the id, and its subtree, to a place in the same tree. The row keeps its
