@@ -118,10 +118,7 @@ func (s Source) Kind(kind string) Source {
 //	lockspec.Move(id, lockspec.JSON("dir").Path())          {"dir": "a/b/"}
 //	lockspec.Delete(lockspec.Query("path").Path("dir"))     ?path=a/b
 func (s Source) Path(kind ...string) Source {
-	s.path = true
-	if s.kind = ""; len(kind) > 0 {
-		s.kind = kind[0]
-	}
+	s.kind, s.path = strings.Join(kind, ""), true
 	return s
 }
 
@@ -264,9 +261,7 @@ func (s Source) check() error {
 // destination of an operation.
 func (s Source) checkTop(kind operation.Kind) error {
 	switch {
-	case !s.top && !s.isPlace():
-		return nil
-	case s.topOf == nil && kind == operation.Insert:
+	case s.topOf == nil && kind == operation.Insert && (s.top || s.isPlace()):
 		return fmt.Errorf("OrTop of %s has to be given the tree: an id of a kind that pathlock.TreeResolver resolves, "+
 			"by Const if there is one tree only", s)
 	case s.topOf == nil:

@@ -89,7 +89,9 @@ func (p *part) readOthers(get getter) (v values, err error) {
 	}
 	switch {
 	case p.dest.isPlace() && v.dest.ok:
-		if v.place, err = placeOf(v.dest.text); err != nil {
+		// Slashes stand between the names, and at either end or not.
+		names := strings.TrimSuffix(strings.TrimPrefix(v.dest.text, "/"), "/")
+		if v.place, err = pathlock.ParsePath("/" + names); err != nil {
 			return values{}, &InvalidError{Field: p.dest.name, Reason: err.Error(), Err: err}
 		}
 		v.placed, v.dest = true, value{}
@@ -113,11 +115,6 @@ func (p *part) readOthers(get getter) (v values, err error) {
 		}
 	}
 	return v, nil
-}
-
-// placeOf reads a path with slashes between the names, and at either end or not.
-func placeOf(text string) (pathlock.Path, error) {
-	return pathlock.ParsePath("/" + strings.TrimSuffix(strings.TrimPrefix(text, "/"), "/"))
 }
 
 // noParent are the ids that mean the top where [Source.OrTop] allows it.
