@@ -70,6 +70,11 @@ func ExampleSource_OrTop() {
 
 // Clients of file managers name a folder by its path, and send an empty text for the top.
 func ExampleSource_Path() {
+	move := lockspec.Move(lockspec.JSON("id"), lockspec.JSON("dir").Path())
+	binding, err := bind(move, `{"id": "/api/login", "dir": "web/forms/"}`)
+	fmt.Println(binding.Requests[0].Claims, err)
+
+	// What has no node of the tree beside it needs a resolver that knows the tree.
 	spec := lockspec.Insert(lockspec.JSON("dir").Path("dir"), lockspec.JSON("name"))
 	for _, body := range []string{`{"dir": "/api", "name": "smoke"}`, `{"dir": "", "name": "smoke"}`, `{"name": "smoke"}`} {
 		binding, err := bind(spec, body)
@@ -80,6 +85,7 @@ func ExampleSource_Path() {
 		fmt.Println(binding.Requests[0].Claims)
 	}
 	// Output:
+	// [X /api/login X /web/forms/login] <nil>
 	// [X /api/smoke]
 	// [X /smoke]
 	// [X /smoke]

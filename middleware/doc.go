@@ -16,7 +16,9 @@
 // takes none of its own, and the handler's own acquisitions re-enter. The context ends when a lease
 // is lost, with a cause that matches [pathlock.ErrLost], and when the locks are held for longer
 // than [Config.MaxHold], with [pathlock.ErrHeldTooLong]. gin's own context, c, carries the locks
-// too, whatever gin's ContextWithFallback says, until the request is over; so do its copies.
+// too, whatever gin's ContextWithFallback says, until the request is over; so do its copies. Work
+// that goes on when the client has left takes [context.WithoutCancel] of the request's context:
+// that of c has the request's end again.
 //
 // Afterwards, outer middleware finds its own request again, with the parsed form, but without the
 // locks and without whatever else inner middleware put into the context.
