@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -60,13 +61,14 @@ func Remove() {
 	}
 }
 
-// Serve runs a program that takes --addr behind other arguments, in a folder of its own, and
-// returns the address, a host and port.
+// Serve runs a program that takes --addr behind other arguments, in a folder of its own and
+// without the settings of whoever tests, and returns the address, a host and port.
 func Serve(t testing.TB, path string, args ...string) (addr string) {
 	t.Helper()
 	addr = testnet.FreeAddr(t)
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), path, append(args, "--addr", addr)...)
 	cmd.Dir = t.TempDir()
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(set string) bool { return strings.HasPrefix(set, "PATHLOCK_") })
 	Run(t, cmd, addr)
 	return addr
 }
