@@ -215,3 +215,22 @@ func TestPathIndex_pathTooLong(t *testing.T) {
 		t.Errorf("there are %d rows (%v), want the 4 as they were", len(rows), err)
 	}
 }
+
+// asset is a row below a root row that older code has written with 0 for no parent.
+type asset struct {
+	ID       int64
+	ParentID *int64 `pathlock:"parent"`
+	Name     string `gorm:"size:100" pathlock:"name"`
+	Path     string `gorm:"size:200" pathlock:"path,form:parent:/*/*/"`
+}
+
+// A root row keeps others from the top, whatever older code has written for its parent.
+func TestCreate_besideRootRow(t *testing.T) {
+	databases.Each(t, func(t *testing.T, fresh func(*testing.T) gormplugintest.Database) {
+		plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&asset{}, gormplugin.SingleTree("assets")))
+		db := guardedBy(t, fresh(t), plugin, asset{})
+		insert := gormplugin.AllowRawWrites(db).Exec("INSERT INTO assets (id, parent_id, name, path) VALUES (7, 0, '', '/')")
+		testerr.Must(t, insert.Error)
+		testerr.MustBe(t, "a row beside the root row", db.Create(&asset{Name: "a"}).Error, gormplugin.ErrRootRow)
+	})
+}

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"encoding"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 	"gorm.io/gorm"
@@ -161,6 +163,15 @@ func (t *Table) NoParentValue() any {
 		return nil
 	}
 	return reflect.Zero(f.FieldType).Interface()
+}
+
+// AtTop is the condition that a row has no parent, however old code has written that.
+func (t *Table) AtTop() clause.Expression {
+	column, kind := Column(t.Parent), dialect.KindOf(cmp.Or(t.keyType(), string(t.Key.DataType)))
+	return AnyOf([]clause.Expression{
+		clause.Eq{Column: column, Value: t.NoParentValue()},
+		clause.Expr{SQL: t.Dialect.NoParentSQLOfKind(t.Dialect.QuotePart(column.Name), kind)},
+	})
 }
 
 // holdsNull reports whether a field can hold NULL.

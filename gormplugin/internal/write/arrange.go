@@ -163,7 +163,7 @@ func (e *Engine) checkSlots(db *gorm.DB, t *table.Table, x *relocation) error {
 		for _, m := range chunk {
 			parents, names = append(parents, x.assignment.ParentOf(m.Node)), append(names, m.Name)
 		}
-		below := []clause.Expression{clause.Eq{Column: table.Column(t.Parent), Value: t.NoParentValue()}}
+		below := []clause.Expression{t.AtTop()}
 		if parents = slices.DeleteFunc(parents, func(id any) bool { return id == nil }); len(parents) > 0 {
 			below = append(below, t.KeyIn(table.Column(t.Parent), parents))
 		}

@@ -86,7 +86,7 @@ func checkTop(t *table.Table, db *gorm.DB, at *plan.TopArrival, own int, rowLock
 	case at.Root:
 		limit = own + 1
 	case t.ByIDs, t.PathForm.OfParent:
-		where = clause.And(where, clause.Eq{Column: table.Column(t.Parent), Value: t.NoParentValue()}, clause.Eq{Column: table.Column(t.Name), Value: ""})
+		where = clause.And(where, t.AtTop(), clause.Eq{Column: table.Column(t.Name), Value: ""})
 	default:
 		where = clause.And(where, clause.Eq{Column: table.Column(t.Path), Value: t.PathForm.Print("")})
 	}
