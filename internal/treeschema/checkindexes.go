@@ -12,11 +12,11 @@ import (
 // the forms are known that AutoMigrate writes. No other expression is judged.
 
 // noise is what databases add to an expression, or leave out, and literals, which are none.
-var noise = regexp.MustCompile(`(?s)'(?:''|[^'])*'|(?:\s|--[^\n]*|/\*.*?\*/)+|::(?:character varying|timestamp with(?:out)? time zone|\w+)(?:\(\d+\))?(?:\[\])?|["\x60\[\]()]`)
+var noise = regexp.MustCompile(`(?s)(?:\b_\w+)?'(?:''|[^'])*'|(?:\s|--[^\n]*|/\*.*?\*/)+|::(?:character varying|timestamp with(?:out)? time zone|\w+)(?:\(\d+\))?(?:\[\])?|["\x60\[\]()]`)
 
 // Databases write some things in another way than they were written.
 var (
-	spellings = strings.NewReplacer("=anyarray", "in", "=false", "=0", "_utf8mb4'", "'")
+	spellings = strings.NewReplacer("=anyarray", "in", "=false", "=0")
 	bytes     = regexp.MustCompile(`x'(\w+)'`)
 	negative  = regexp.MustCompile(`'(-\d+)'`)
 )
@@ -26,6 +26,8 @@ var (
 func normal(text, space string) string {
 	text = noise.ReplaceAllStringFunc(strings.ReplaceAll(text, `\'`, "'"), func(s string) string {
 		switch {
+		case s[0] == '_': // the character set of the literal
+			return s[strings.IndexByte(s, '\''):]
 		case s[0] == '\'', space != "" && strings.ContainsAny(s[:1], "()"):
 			return s
 		case strings.ContainsAny(s[:1], ":\"`[]()"):
