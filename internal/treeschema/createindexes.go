@@ -194,8 +194,9 @@ func (c *checker) free(want string) string {
 	// PostgreSQL's names hold 63 bytes, MySQL's 64 characters, and the number needs room, too.
 	const longest = 58
 	_, base := splitName(c.table.name())
-	if room := longest - len(want) - 1; len(base) > room {
-		base = strings.ToValidUTF8(base[:room], "")
+	if len(base)+1+len(want) > longest {
+		want = strings.ToValidUTF8(want[:min(len(want), longest/2)], "")
+		base = strings.ToValidUTF8(base[:min(len(base), longest-len(want)-1)], "")
 	}
 	base += "_" + want
 	name := base

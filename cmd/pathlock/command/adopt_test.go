@@ -253,6 +253,32 @@ func TestAdopt_unsignedKeys(t *testing.T) {
 	})
 }
 
+// Names that leave no room in those of indexes, columns and constraints are cut, and a key of two
+// columns is no reason to fail.
+func TestAdopt_longNames(t *testing.T) {
+	t.Parallel()
+	test := func(t *testing.T, url string) {
+		tr := trial{url: url, db: must(must(sqlopen.Parse(url)).Open())}
+		t.Cleanup(func() { _ = tr.db.Close() })
+		table, long := strings.Repeat("t", 60), strings.Repeat("c", 59)
+		tr.exec(t, fmt.Sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, %sa INTEGER NOT NULL, %[2]sb INTEGER NOT NULL, parent_id INTEGER, name VARCHAR(50) NOT NULL, %[2]sp VARCHAR(99) NOT NULL)", table, long))
+		tr.exec(t, "INSERT INTO "+table+" VALUES (1, 1, 2, NULL, 'a', '/a'), (2, 1, 2, 1, 'b', '/a/b'), (3, 1, 2, 2, 'c', '/a/b/c')")
+		args := []string{"--table", table, "--tree-column", long + "a," + long + "b"}
+		for _, s := range tr.adopt(t, args...).Trees[0].Statements {
+			tr.exec(t, s.SQL)
+		}
+		if again := tr.adopt(t, args...).Trees[0]; len(again.Statements) > 0 {
+			t.Errorf("there is still %v", again.Statements)
+		}
+		tr.exec(t, "CREATE TABLE pairs (id INTEGER NOT NULL, tenant_id INTEGER NOT NULL, parent_id INTEGER, name VARCHAR(50) NOT NULL, path VARCHAR(99) NOT NULL, PRIMARY KEY (id, tenant_id))")
+		tr.exec(t, "INSERT INTO pairs VALUES (1, 1, NULL, 'a', '/a'), (2, 1, 1, 'b', '/a/b'), (3, 1, 2, 'c', '/a/b/c')")
+		tr.adopt(t, "--table", "pairs")
+	}
+	t.Run("SQLite", func(t *testing.T) { test(t, sqliteURL(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { test(t, testserver.ScratchPostgres(t)) })
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, "mysql://"+server.Scratch(t)) })
+}
+
 // The statements for trees of two columns fill them beside deleted rows, even where MySQL refuses
 // an UPDATE without a key, and once more; a constraint refuses another tree. Then none is left.
 func TestAdopt_treesOfTwoColumns(t *testing.T) {
@@ -296,6 +322,9 @@ func TestAdopt_treesOfTwoColumns(t *testing.T) {
 			}
 		}
 		tr.exec(t, "UPDATE files SET sid = NULL WHERE id = 5")
+		if code, _, errs := run(t, "adopt", "--db", url, "--table", "files", "--tree-column", "uid,deleted_at"); code != 8 || !strings.Contains(errs, "only texts, UUIDs and whole numbers") {
+			t.Errorf("a time says the tree: exit code %d: %s", code, errs)
+		}
 		if _, out, _ := run(t, "adopt", "--db", url, "--table", "files", "--tree-column", "uid,sid"); !strings.Contains(out, "1 rows have NULL in uid or sid") {
 			t.Errorf("a row has half of a tree: %s", out)
 		}

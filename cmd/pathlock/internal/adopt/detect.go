@@ -183,7 +183,7 @@ func (t *table) withPath(link shape, column string, broken bool) (found []shape)
 	if broken && (!parentHint.MatchString(link.Parent) || !pathHint.MatchString(column)) {
 		return nil
 	}
-	for _, label := range append([]string{link.Key}, t.labels()...) {
+	for _, label := range t.steps(link.Key) {
 		if label == column || label == link.Parent || label == link.Key && len(found) > 0 || broken && label != link.Key && !nameHint.MatchString(label) || t.rows == 0 {
 			continue
 		}
@@ -240,13 +240,30 @@ func (t *table) pathless(links []shape) (found []shape) {
 			s.guessed = true
 			s.guess()
 		}
-		if s.Path == "" && s.IDPath == "" {
+		switch {
+		case t.kind(s.Key) == dialect.Bytes:
+			if s.IDPath, s.IDPathForm, s.Name = "", "", s.likelyName(); s.Name == "" {
+				continue
+			}
+			s.Path = s.add("path", nil, textType(t.dialect, pathLength), nil)
+		case s.IDPath == "":
 			s.IDPath = s.add("id_path", nil, textType(t.dialect, pathLength), nil)
 		}
 		s.agree, s.hints = s.judge().agree, s.hint()
 		found = append(found, s)
 	}
 	return best(found)
+}
+
+// likelyName is the column that tells nearly all siblings apart, and has the name of one that does;
+// "" if there is none.
+func (s *shape) likelyName() string {
+	for _, column := range s.of.labels() {
+		if differ, rows := s.distinct(s.Parent, column); (nameHint.MatchString(column) || column == s.of.label) && (rows == 0 || nearlyAll(differ, rows)) {
+			return column
+		}
+	}
+	return ""
 }
 
 // guess names the path, and the depth, of a table in which no row has a parent, so that these have

@@ -62,12 +62,15 @@ func (s *shape) addedNames() (names []string) {
 
 // free returns a name for a column that no other has.
 func (s *shape) free(want string) string {
-	name := want
+	name := cut(want)
 	for n := 2; s.of.columns[name].Name != ""; n++ {
-		name = fmt.Sprintf("%s%d", want, n)
+		name = fmt.Sprintf("%s%d", cut(want), n)
 	}
 	return name
 }
+
+// cut is a name that leaves room for a number or a word in what databases take: 63 bytes.
+func cut(name string) string { return strings.ToValidUTF8(name[:min(len(name), 55)], "") }
 
 // The lengths of new columns.
 const (
@@ -188,12 +191,13 @@ func (r *reader) keepPair(ctx context.Context, s *shape) (statements []Statement
 	if s.pair == nil || query == "" {
 		return nil, nil
 	}
-	table, name, there := s.Table.Table, s.Tree+"_is_pair", 0
+	table, name, there := s.Table.Table, s.Tree, 0
 	if r.dialect == dialect.PostgreSQL {
 		table = r.dialect.Quote(table)
 	} else { // where a name is the database's
 		name = table + "_" + name
 	}
+	name = cut(name) + "_is_pair"
 	if err := r.db.QueryRowContext(ctx, r.dialect.Bind(query), table, name).Scan(&there); err != nil || there > 0 {
 		return nil, err
 	}

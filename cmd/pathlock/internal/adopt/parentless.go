@@ -67,7 +67,7 @@ func (t *table) trees(others *regexp.Regexp) (columns []string) {
 	}
 	for _, name := range t.order {
 		hinted := treeHint.MatchString(name) || ownHint.MatchString(name) || others != nil && others.MatchString(name)
-		if kind := t.kind(name); !hinted || name == t.unique[0] || t.columns[name].Expression != "" || kind == dialect.Bytes || !alike(kind, kind) {
+		if !hinted || t.isKey(name) || t.columns[name].Expression != "" || !t.isID(name) {
 			continue
 		}
 		values := make(map[string]bool)
@@ -79,6 +79,12 @@ func (t *table) trees(others *regexp.Regexp) (columns []string) {
 		}
 	}
 	return columns
+}
+
+// isID reports whether Go writes the values of a column as SQL does: texts, UUIDs and whole numbers.
+func (t *table) isID(column string) bool {
+	kind := t.kind(column)
+	return alike(kind, kind) && kind != dialect.Bytes && (kind != dialect.Number || !slices.ContainsFunc(t.cells[column], func(c cell) bool { return strings.Contains(c.String, ".") }))
 }
 
 // isConstant reports whether a column has one value.
@@ -193,7 +199,7 @@ func lastName(f treetable.Form, path string) (dir, name string, ok bool) {
 // one; two rows say too little to choose.
 func (s shape) labelled(names []cell, live int) (found []shape) {
 	highest, label := 0, ""
-	for _, column := range append([]string{s.Key}, s.of.labels()...) {
+	for _, column := range s.of.steps(s.Key) {
 		same := 0
 		for i, c := range s.of.cells[column] {
 			if s.isLive(i) && c == names[i] {
@@ -233,12 +239,24 @@ func (s *shape) parents(cells []cell) {
 func (s shape) withPathOfParent(f treetable.Form) (found []shape) {
 	t := s.of
 	cells := t.cells[s.Path]
+	top := cells[0].String
+	for _, c := range cells {
+		if c.Valid && len(c.String) < len(top) {
+			top = c.String
+		}
+	}
+	if f.Trail == "" {
+		top += f.Separator
+	}
 	deeper := slices.ContainsFunc(cells, func(c cell) bool { return len(c.String) > 1 && strings.Contains(c.String, f.Separator) })
-	for _, column := range append([]string{s.Key}, t.labels()...) {
+	for _, column := range t.steps(s.Key) {
 		if column == s.Path || !deeper {
 			continue
 		}
-		for _, f.Lead = range []string{"", f.Separator} {
+		for _, f.Lead = range slices.Compact(slices.Sorted(slices.Values([]string{"", f.Separator, top}))) {
+			if _, err := treetable.ParseForm(f.String()); err != nil {
+				continue
+			}
 			root, rowOf := f.Column("/x"), make(spots)
 			for i, c := range t.cells[column] {
 				if own := f.Own(cells[i].String, c.String); s.isLive(i) && c.String != "" {

@@ -236,12 +236,23 @@ func (r *reader) readRows(ctx context.Context, tx *sql.Tx, t *table, selected []
 // kind says what a column holds.
 func (t *table) kind(column string) dialect.ColumnKind { return dialect.KindOf(t.columns[column].Type) }
 
+// isKey reports whether a column is the primary key.
+func (t *table) isKey(column string) bool { return slices.Index(t.unique, column) == 0 }
+
 // texts are the columns that can hold a path or a name.
 func (t *table) texts() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(t.cells)), func(name string) bool {
 		kind := t.kind(name)
 		return kind != dialect.Text && (kind != dialect.Other || t.columns[name].Type == "ltree")
 	})
+}
+
+// steps are the columns that a path can consist of: a key, but for one of bytes, and the labels.
+func (t *table) steps(key string) []string {
+	if t.kind(key) == dialect.Bytes {
+		return t.labels()
+	}
+	return append([]string{key}, t.labels()...)
 }
 
 // labels are the columns that can hold a name.

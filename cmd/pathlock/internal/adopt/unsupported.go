@@ -43,7 +43,7 @@ var (
 // numbers are the columns of numbers, without the key.
 func (t *table) numbers() []string {
 	return slices.DeleteFunc(slices.Clone(t.order), func(name string) bool {
-		return t.kind(name) != dialect.Number || len(t.unique) > 0 && name == t.unique[0]
+		return t.kind(name) != dialect.Number || t.isKey(name)
 	})
 }
 
@@ -77,7 +77,7 @@ func (t *table) nestedSet() (left, right string) {
 // node is above those below, too.
 func (t *table) closure() (above, below string) {
 	candidates := slices.DeleteFunc(slices.Clone(t.order), func(name string) bool {
-		return !alike(t.kind(name), t.kind(name)) || len(t.unique) > 0 && name == t.unique[0] || t.rows > 0 && t.cells[name] == nil
+		return !alike(t.kind(name), t.kind(name)) || t.isKey(name) || t.rows > 0 && t.cells[name] == nil
 	})
 	for _, above = range candidates {
 		for _, below = range candidates {

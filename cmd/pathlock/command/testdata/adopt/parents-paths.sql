@@ -1,0 +1,5 @@
+-- databases: mysql postgres
+-- fsck: --table cats --single-tree cats --parent + --path-form parent:/0/*/*/ --deleted=
+CREATE TABLE cats (id BIGINT PRIMARY KEY, name VARCHAR(60) NOT NULL, path VARCHAR(300) NOT NULL);
+INSERT INTO cats VALUES
+  (1, 'a', '/0/'), (2, 'b', '/0/a/'), (3, 'c', '/0/a/b/'), (4, 'd', '/0/a/'), (5, 'e', '/0/a/d/'), (6, 'f', '/0/'), (7, 'g', '/0/f/'), (8, 'h', '/0/f/g/'), (9, 'i', '/0/f/'), (10, 'j', '/0/a/b/c/');
