@@ -54,24 +54,28 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 		return statements
 	}
 	column, form := s.pathColumn()
-	text := q(column)
+	stored := q(column)
+	if d == dialect.PostgreSQL && s.of.columns[column].Equality == "loose" {
+		stored += ` COLLATE "C"` // a collation that is not deterministic finds no text in another
+	}
+	text := stored
 	if form.Trail != "" {
 		text = fmt.Sprintf(spelt.butLast, text)
 	}
 	dir := fmt.Sprintf(spelt.dir, text, form.Separator)
 	if s.isAdded(s.Name) {
 		statements = append(statements, Statement{
-			SQL: fmt.Sprintf("UPDATE %s SET %s = SUBSTR(%s, %s + 1) WHERE %s%s IS NOT NULL", table, q(s.Name), text, fmt.Sprintf(spelt.length, dir), s.byKey(d), q(column)),
+			SQL: fmt.Sprintf("UPDATE %s SET %s = SUBSTR(%s, %s + 1) WHERE %s%s IS NOT NULL", table, q(s.Name), text, fmt.Sprintf(spelt.length, dir), s.byKey(d), stored),
 			Why: "the name is the last one of the path",
 		})
 	}
 	root := "'" + strings.ReplaceAll(form.Print(""), "'", "''") + "'"
-	own, above, top := q(column), dir, " AND "+q(column)+" <> "+root
+	own, above, top := stored, dir, " AND "+stored+" <> "+root
 	if form.Trail == "" {
 		above = fmt.Sprintf(spelt.butLast, dir)
 	}
 	if form.OfParent {
-		own, above, top = s.ownPath(d, form), q(column), ""
+		own, above, top = s.ownPath(d, stored, form), stored, ""
 	}
 	where, tree, same := " WHERE "+own+" <> "+root, "", ""
 	if s.Tree != "" {
@@ -84,22 +88,7 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	rows := func(path, where string) string {
 		return fmt.Sprintf("(SELECT %s AS own, %s%s AS path FROM %s%s%s)", q(s.Key), tree, fmt.Sprintf(spelt.joined, path), table, where, spelt.end)
 	}
-	none, missing := "''", "'-1'"
-	switch s.of.kind(s.Key) {
-	case dialect.Number:
-		none, missing = "0", "-1"
-		if typ, unsigned := strings.CutSuffix(s.of.columns[s.Parent].Type, " unsigned"); unsigned {
-			typ, _, _ = strings.Cut(typ, "(")
-			missing = highest[typ]
-		}
-	case dialect.UUID:
-		none, missing = "'00000000-0000-0000-0000-000000000000'"+spelt.uuid, "'ffffffff-ffff-ffff-ffff-ffffffffffff'"+spelt.uuid
-	case dialect.Bytes:
-		none, missing = fmt.Sprintf(spelt.bytes, "00"), fmt.Sprintf(spelt.bytes, "ff")
-	}
-	if s.of.columns[s.Parent].Nullable {
-		none = "NULL"
-	}
+	none, missing := s.noParents(d)
 	// A row of those below is given one of those above that has the path above it.
 	fill := func(below, aboves, up, parent string) string {
 		return strings.NewReplacer("@table", table+" AS c", "@belongs", "c."+q(s.Key)+" = j.own", "@where", "1 = 1",
@@ -127,6 +116,29 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 		})
 	}
 	return statements
+}
+
+// noParents are the values of a parent column that stand for no row: at the top, and where the row
+// above is missing.
+func (s *shape) noParents(d *dialect.Dialect) (none, missing string) {
+	spelt := spellings[d]
+	none, missing = "''", "'-1'"
+	switch s.of.kind(s.Key) {
+	case dialect.Number:
+		none, missing = "0", "-1"
+		if typ, unsigned := strings.CutSuffix(s.of.columns[s.Parent].Type, " unsigned"); unsigned {
+			typ, _, _ = strings.Cut(typ, "(")
+			missing = highest[typ]
+		}
+	case dialect.UUID:
+		none, missing = "'00000000-0000-0000-0000-000000000000'"+spelt.uuid, "'ffffffff-ffff-ffff-ffff-ffffffffffff'"+spelt.uuid
+	case dialect.Bytes:
+		none, missing = fmt.Sprintf(spelt.bytes, "00"), fmt.Sprintf(spelt.bytes, "ff")
+	}
+	if s.of.columns[s.Parent].Nullable {
+		none = "NULL"
+	}
+	return none, missing
 }
 
 // late counts the live rows that have no parent, and the path of one below others: it has come
@@ -160,8 +172,8 @@ func (s *shape) pathColumn() (column string, form treetable.Form) {
 }
 
 // ownPath is the expression for a row's own path, where the column has its parent's.
-func (s *shape) ownPath(d *dialect.Dialect, form treetable.Form) string {
-	parts := []string{d.QuotePart(cmp.Or(s.Path, s.IDPath)), d.QuotePart(cmp.Or(s.Name, s.Key))}
+func (s *shape) ownPath(d *dialect.Dialect, stored string, form treetable.Form) string {
+	parts := []string{stored, d.QuotePart(cmp.Or(s.Name, s.Key))}
 	if form.Trail != "" {
 		parts = append(parts, "'"+form.Trail+"'")
 	} else {

@@ -110,12 +110,16 @@ func (s *shape) takeNames(p pointer, column string) [][2]string {
 // addLeaf adds a table of leaves, with paths of names or of ids.
 func (s *shape) addLeaf(p pointer, column string, names bool, f treetable.Form) {
 	t := p.from
-	leaf := treetable.Table{Table: t.name, Key: t.unique[0], Parent: p.column, Name: t.leafName(column)}
+	leaf := treetable.Table{Table: t.name, Key: t.unique[0], Parent: p.column, Name: p.leafName(column)}
 	f.OfParent = true
 	if leaf.Path, leaf.PathForm = column, f.String(); !names {
 		leaf.Path, leaf.PathForm, leaf.IDPath, leaf.IDPathForm = "", "", column, f.String()
 	}
-	if leaf.Name == "" && names || slices.ContainsFunc(s.Leaves, func(l treetable.Table) bool { return l.Table == t.name }) {
+	switch {
+	case slices.ContainsFunc(s.Leaves, func(l treetable.Table) bool { return l.Table == t.name }):
+		return
+	case leaf.Name == "":
+		s.nameless = append(s.nameless, t.name)
 		return
 	}
 	leaf.Deleted, leaf.DeletedWhen = t.mark()
@@ -133,17 +137,21 @@ func (s *shape) leaves() (shapes []shape) {
 	return shapes
 }
 
-// leafName is the column of the names of leaves, by its own name.
-func (t *table) leafName(not string) string {
-	found := ""
-	for _, column := range t.texts() {
-		switch {
-		case column == not || column == t.unique[0]:
+// leafName is the column of the names of leaves: by its own name, or as it tells those of one parent
+// apart.
+func (p pointer) leafName(path string) (name string) {
+	leaf := shape{Table: treetable.Table{Parent: p.column}, of: p.from}
+	columns := slices.DeleteFunc(p.from.texts(), func(column string) bool { return column == path || column == p.column || p.from.isKey(column) })
+	rank := 0
+	for _, column := range columns {
+		switch differ, rows := leaf.distinct(p.column, column); {
 		case strings.EqualFold(column, "name"):
 			return column
-		case found == "" && nameHint.MatchString(column):
-			found = column
+		case rank < 2 && nameHint.MatchString(column):
+			name, rank = column, 2
+		case rank < 1 && differ == rows:
+			name, rank = column, 1
 		}
 	}
-	return found
+	return name
 }

@@ -86,7 +86,7 @@ func (t *table) hasLive(name string) bool {
 			return true
 		}
 	}
-	return t.rows == 0 || plain.isTimestamp()
+	return t.rows == 0 || plain.isTimestamp() && (t.kind(name) != dialect.Time || bool(t.columns[name].Nullable))
 }
 
 // checkRowsBelow takes a mark for none if more live rows than marked ones are below marked rows, as
@@ -175,6 +175,9 @@ func (s *shape) possibleMarks() (notes []string) {
 		flags, is := "--deleted "+name, fmt.Sprintf("%s (%s)", name, strings.Join(slices.Sorted(maps.Keys(values)), ", "))
 		switch {
 		case len(values) > mostStates:
+			continue
+		case s.of.kind(name) == dialect.Time:
+			notes = append(notes, fmt.Sprintf("if %s marks deleted rows by a time: this is not supported where live rows have another; let them have NULL", name))
 			continue
 		case isActive && !isText:
 			notes = append(notes, fmt.Sprintf("if %s marks deleted rows by 0: this is not supported; add a column that is 0 in live rows", is))

@@ -151,13 +151,13 @@ func (s *shape) tags() (fields []string) {
 }
 
 // isTimestamp reports whether the deletion mark is a time, as gorm.DeletedAt and soft_delete write
-// it, which needs no tag.
+// it, which needs no tag. The latter has no NULL.
 func (s *shape) isTimestamp() bool {
 	if s.of.kind(s.Deleted) == dialect.Time {
 		return true
 	}
 	whole := strings.Contains(strings.ToLower(s.of.columns[s.Deleted].Type), "int") && !strings.Contains(strings.ToLower(s.of.columns[s.Deleted].Type), "tiny")
-	return whole && regexp.MustCompile(`(?i)(at|time|on)$`).MatchString(s.Deleted)
+	return whole && !slices.Contains(s.of.cells[s.Deleted], cell{}) && regexp.MustCompile(`(?i)(at|time|on)$`).MatchString(s.Deleted)
 }
 
 // markTag is the tag of the deletion mark, "" where its type says enough.
@@ -187,6 +187,9 @@ func (s *shape) field(column, tag string) string {
 	var settings []string
 	if !there && !snake.MatchString(column) {
 		settings = append(settings, "column:"+column)
+	}
+	if column == s.Parent && typ == "[]byte" && !bool(c.Nullable) {
+		settings = append(settings, "not null") // or else the plugin writes NULL at the top
 	}
 	if s.of.kind(column) == dialect.Text && c.Length > 0 && (!there || c.Length != s.of.columns[column].Length) {
 		settings = append(settings, fmt.Sprintf("size:%d", c.Length))

@@ -37,6 +37,9 @@ func (s *shape) notes() (notes []string) {
 			notes = append(notes, fmt.Sprintf("%d rows have NULL in %s, and so no tree, which nothing starts with: give them a value first, and make both columns NOT NULL", halves, strings.Join(s.pair, " or ")))
 		}
 	}
+	for _, table := range s.nameless {
+		notes = append(notes, fmt.Sprintf("the rows of %s have these paths, too, which pathlock keeps where they have a name: a text that tells those of one parent apart, such as a UUID", table))
+	}
 	if s.Deleted != "" && s.markTag() == "" && s.of.kind(s.Deleted) == dialect.Number {
 		notes = append(notes, fmt.Sprintf("the field of %s needs the tag pathlock:\"deleted\", unless it is a soft_delete.DeletedAt", s.Deleted))
 	}

@@ -30,8 +30,9 @@ type shape struct {
 	guessed bool
 	// formless is set where no path shows what separates names.
 	formless bool
-	// below has the tables of the leaves.
-	below map[string]*table
+	// below has the tables of the leaves, and nameless are others that would be some.
+	below    map[string]*table
+	nameless []string
 	// noMark says why a column with the name of a mark is none.
 	noMark string
 	// self is set where a row at the top is its own parent.

@@ -35,13 +35,19 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 		add(Statement{SQL: "ALTER TABLE " + r.dialect.Quote(s.Table.Table) + " ADD COLUMN " + r.dialect.QuotePart(c.Name) + " " + r.typeOf(c), Why: keeps + "; the table lacks it"})
 	}
 	for _, st := range s.fills(r.dialect) {
+		if strings.Contains(r.version, "MariaDB") && strings.Contains(st.SQL, "STRAIGHT_JOIN") {
+			st.Why += "; MariaDB refuses this while sql_safe_updates is on"
+		}
 		if st.depends {
 			tree.Notes = append(tree.Notes, st.Why+": if old code has written them since the parent was filled, run "+st.SQL+"; otherwise the repair puts them at the top")
 		} else {
 			add(st)
 		}
 	}
-	if s.self {
+	switch noNull := slices.Contains(of.foreign, s.Parent) && !bool(of.columns[s.Parent].Nullable); {
+	case s.self && noNull:
+		tree.Notes = append(tree.Notes, fmt.Sprintf("a row at the top is its own parent, for which the foreign key on %s leaves nothing else: let the column be NULL, and give this command again", s.Parent))
+	case s.self:
 		add(s.zeroTops(r.dialect))
 	}
 	var found []treeschema.Finding
@@ -86,14 +92,16 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 
 // zeroTops is the statement that gives rows at the top the zero value for a parent.
 func (s *shape) zeroTops(d *dialect.Dialect) Statement {
-	parent, is, zero := d.QuotePart(s.Parent), d.QuotePart(s.Key), "NULL"
-	if s.of.kind(s.Parent) == dialect.Number {
-		zero = "0"
+	parent, is := d.QuotePart(s.Parent), d.QuotePart(s.Key)
+	zero, _ := s.noParents(d)
+	at := " = " + zero
+	if zero == "NULL" {
+		at = " IS NULL"
 	}
 	update := "UPDATE " + d.Quote(s.Table.Table) + " SET " + parent + " = "
 	return Statement{
-		SQL: update + zero + " WHERE " + s.byKey(d) + parent + " = " + is, Why: "a row at the top has no parent, or 0: change what reads and writes its own key there",
-		Undo: update + is + " WHERE " + parent + " = " + zero,
+		SQL: update + zero + " WHERE " + s.byKey(d) + parent + " = " + is, Why: "a row at the top has no parent: change what reads and writes its own key there",
+		Undo: update + is + " WHERE " + s.byKey(d) + parent + at,
 	}
 }
 
@@ -115,16 +123,19 @@ func (s *shape) textKeys() (keys []string) {
 	return keys
 }
 
-// zeroMark says of a mark of numbers that 0 is in live rows, where rows have it.
+// zeroMark says of a flag that 0 is in live rows, besides NULL, and of a time where rows have it.
 func (s *shape) zeroMark(m *treeschema.Mark) {
-	if s.of.kind(m.Column) != dialect.Number || m.When != "" {
-		return
-	}
-	for _, c := range s.of.cells[m.Column] {
-		if c.Valid && c.String == "0" {
-			m.Live, m.OrNull = "0", !s.isTimestamp() && bool(s.of.columns[m.Column].Nullable)
-			return
+	kind, hasZero := s.of.kind(m.Column), slices.Contains(s.of.cells[m.Column], cell{String: "0", Valid: true})
+	switch {
+	case m.When != "":
+	case kind == dialect.Number && s.isTimestamp():
+		if hasZero {
+			m.Live = "0"
 		}
+	case kind == dialect.Number, kind == dialect.Bits:
+		m.Live, m.OrNull = "0", bool(s.of.columns[m.Column].Nullable)
+	case kind == dialect.Bool:
+		m.OrNull = bool(s.of.columns[m.Column].Nullable)
 	}
 }
 
