@@ -10,6 +10,8 @@ import (
 // Model is a table of trees, or of leaves, with what its model says besides.
 type Model struct {
 	treetable.Table
+	// Above is the table of the trees of leaves.
+	Above treetable.Table
 	// Marks are the columns that mark a row as deleted, if rows are deleted softly.
 	Marks []Mark
 	// Sizes are the numbers of characters that the model allows in columns of texts, without those

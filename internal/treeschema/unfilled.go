@@ -85,6 +85,14 @@ func (c *checker) unfilled() (all []unfilled) {
 	if at, err := dialect.MarkLiteral(t.ParentTop, !slices.Contains(t.TextKeys, t.Parent)); t.ParentTop != "" && err == nil {
 		top = "(" + top + " OR " + q(t.Parent) + " = " + at + ")"
 	}
+	above, atTop := t.Table, top // or below a root row, with which the names of a path begin
+	if t.isLeaf() {
+		above = t.Above
+	}
+	if above.Name != "" && above.Path != "" {
+		atTop = fmt.Sprintf("(%s OR EXISTS (SELECT 1 FROM %s AS up WHERE up.%s = %s.%s AND up.%s = ''))",
+			top, c.dialect.Quote(above.Table), q(above.Key), c.dialect.Quote(t.name()), q(t.Parent), q(above.Name))
+	}
 	leftBehind := "moves and deletions of the rows above leave it behind"
 	for i, path := range []struct{ column, form string }{{t.Path, t.PathForm}, {t.IDPath, t.IDPathForm}} {
 		form, err := treetable.ParseForm(path.form)
@@ -99,10 +107,8 @@ func (c *checker) unfilled() (all []unfilled) {
 			isNone += " AND NOT (" + top + " AND " + q(t.Name) + " = '')"
 		case !isOfNames:
 			isNone += " AND NOT " + top
-		case t.isLeaf(): // below a root row, perhaps
-			isNone = ""
-		default: // at the top, or below a root row
-			isNone += " AND NOT (" + top + " OR EXISTS (SELECT 1 FROM " + c.dialect.Quote(t.name()) + " WHERE " + q(t.Name) + " = ''))"
+		default:
+			isNone += " AND NOT " + atTop
 		}
 		lacks(path.column, isNone, leftBehind)
 		if c.dialect == dialect.PostgreSQL {
@@ -117,6 +123,9 @@ func (c *checker) unfilled() (all []unfilled) {
 	if least := fmt.Sprint(t.DepthOf(1)); !t.isLeaf() && dialect.KindOf(c.columns[t.Depth].Type) == dialect.Number {
 		if isNone = " OR " + q(t.Depth) + " < " + least; t.Path != "" { // a root row lies less deep
 			isNone += " AND " + q(t.Name) + " <> ''"
+		}
+		if least == "0" {
+			isNone += " OR " + q(t.Depth) + " = 0 AND NOT " + atTop
 		}
 	}
 	lacks(t.Depth, isNone, "queries by the depth leave the row out")

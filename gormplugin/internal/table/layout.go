@@ -38,6 +38,9 @@ func (t *Table) Layout() treeschema.Model {
 	described, _ := t.Describe() // the marks are described here, whatever their live values
 	described.Deleted, described.DeletedWhen = "", ""
 	l := treeschema.Model{Table: described, Sizes: make(map[string]int)}
+	if t.IsLeaf() {
+		l.Above = t.Above.described
+	}
 	for _, f := range t.Deletion {
 		l.Marks = append(l.Marks, treeschema.Mark{Column: f.DBName, Live: liveLiteral(f), When: t.whenLiteral, OrNull: t.plainMark})
 	}

@@ -116,13 +116,22 @@ type Sprig struct {
 	ParentID int64  `pathlock:"parent,top:-1"`
 	Name     string `pathlock:"name" gorm:"size:100"`
 	Under    string `pathlock:"path,form:parent:*/*" gorm:"size:500"`
+	Level    int    `pathlock:"depth,top:0"`
+}
+
+// Bud is a leaf of it.
+type Bud struct {
+	ID      int64
+	SprigID int64  `pathlock:"parent"`
+	Name    string `pathlock:"name" gorm:"size:100"`
+	Under   string `pathlock:"path,form:parent:*/*" gorm:"size:500"`
 }
 
 // checkUnfilledForm checks that the rows at the top are told from rows below others where both
 // paths may have as many separators, and where the parent column has a mark; and that many rows of
 // one parent's path can be told apart by an index.
 func checkUnfilledForm(t *testing.T, d Database) {
-	w := newSchemaWorld(t, d, gormplugin.Model(&Sprig{}, gormplugin.SingleTree("t")))
+	w := newSchemaWorld(t, d, gormplugin.Model(&Sprig{}, gormplugin.SingleTree("t")), gormplugin.Leaf(&Bud{}, &Sprig{}))
 	w.must(gormplugin.AutoMigrate(w.db))
 	indexes, err := w.db.Migrator().GetIndexes(&Sprig{})
 	w.must(err)
@@ -132,7 +141,8 @@ func checkUnfilledForm(t *testing.T, d Database) {
 	if !slices.ContainsFunc(indexes, isBoth) {
 		t.Error("no index leads to one of many siblings by their parent's path")
 	}
-	w.exec("INSERT INTO sprigs (id, parent_id, name, under) VALUES (1, -1, 'a', ''), (2, 1, 'b', 'a'), (3, 0, 'c', '')")
+	w.exec("INSERT INTO sprigs (id, parent_id, name, under, level) VALUES (1, -1, 'a', '', 0), (2, 1, 'b', 'a', 1), (3, 0, 'c', '', 0)")
+	w.exec("INSERT INTO buds (id, sprig_id, name, under) VALUES (1, 1, 'd', 'a')")
 	if found := w.findings(); found != nil {
 		t.Errorf("with rows in their places: %v", found)
 	}
@@ -142,12 +152,26 @@ func checkUnfilledForm(t *testing.T, d Database) {
 			t.Errorf("with the parent %s: %s", parent, got)
 		}
 	}
-	w.exec("UPDATE sprigs SET parent_id = 1, under = '' WHERE id = 2")
-	if got := described(w.findings()); got != "unsafe filled in words" {
-		t.Errorf("with the path of a row at the top: %s", got)
+	w.exec("UPDATE sprigs SET parent_id = 1 WHERE id = 2")
+	for _, row := range []struct{ set, back string }{
+		{"UPDATE sprigs SET under = '' WHERE id = 2", "UPDATE sprigs SET under = 'a' WHERE id = 2"},
+		{"UPDATE sprigs SET level = 0 WHERE id = 2", "UPDATE sprigs SET level = 1 WHERE id = 2"},
+		{"UPDATE buds SET under = ''", "UPDATE buds SET under = 'a'"},
+	} {
+		w.exec(row.set)
+		if got := described(w.findings()); got != "unsafe filled in words" {
+			t.Errorf("as a row at the top, by %s: %s", row.set, got)
+		}
+		w.exec(row.back)
 	}
 	w.exec("UPDATE sprigs SET name = '' WHERE id = 1")
+	w.exec("UPDATE sprigs SET under = '', level = 0 WHERE id = 2")
+	w.exec("UPDATE buds SET under = ''")
 	if found := w.findings(); found != nil {
 		t.Errorf("below a root row: %v", found)
+	}
+	w.exec("INSERT INTO sprigs (id, parent_id, name, under, level) VALUES (4, 2, 'e', '', 1)")
+	if got := described(w.findings()); got != "unsafe filled in words" {
+		t.Errorf("two rows below a root row: %s", got)
 	}
 }
