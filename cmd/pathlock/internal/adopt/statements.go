@@ -163,8 +163,9 @@ func (r *reader) typeOf(c treeschema.Column) string {
 	return typ + c.Rest
 }
 
-// pace is about how many rows a server reads or writes in a second for a change of the schema.
-const pace = 100_000
+// pace is about how many rows a server reads or writes in a second for a change of the schema, and
+// updatePace for an UPDATE that looks for the row above each.
+const pace, updatePace = 100_000, 20_000
 
 // locks says what a statement keeps out, and about how long.
 func (r *reader) locks(sql string, t *table) string {
@@ -172,8 +173,12 @@ func (r *reader) locks(sql string, t *table) string {
 	if t.more {
 		size = fmt.Sprintf("more than %d rows", t.rows)
 	}
-	if t.rows >= pace {
-		took = "about " + (time.Duration(t.rows/pace) * time.Second).String()
+	rate := pace
+	if strings.HasPrefix(sql, "UPDATE") {
+		rate = updatePace
+	}
+	if t.rows >= rate {
+		took = "about " + (time.Duration(t.rows/rate) * time.Second).String()
 	}
 	says := "writers wait"
 	switch {
