@@ -137,8 +137,8 @@ func (s *shape) leaves() (shapes []shape) {
 	return shapes
 }
 
-// leafName is the column of the names of leaves: by its own name, or as it tells those of one parent
-// apart.
+// leafName is the column of the names of leaves: by its own name, or as it tells those of one
+// parent apart.
 func (p pointer) leafName(path string) (name string) {
 	leaf := shape{Table: treetable.Table{Parent: p.column}, of: p.from}
 	columns := slices.DeleteFunc(p.from.texts(), func(column string) bool { return column == path || column == p.column || p.from.isKey(column) })

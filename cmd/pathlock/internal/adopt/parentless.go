@@ -81,7 +81,7 @@ func (t *table) trees(others *regexp.Regexp) (columns []string) {
 	return columns
 }
 
-// isID reports whether Go writes the values of a column as SQL does: texts, UUIDs and whole numbers.
+// isID reports whether Go writes the values of a column as SQL does: texts, UUIDs, whole numbers.
 func (t *table) isID(column string) bool {
 	kind := t.kind(column)
 	return alike(kind, kind) && kind != dialect.Bytes && (kind != dialect.Number || !slices.ContainsFunc(t.cells[column], func(c cell) bool { return strings.Contains(c.String, ".") }))

@@ -1,5 +1,6 @@
--- fsck: --table dept --single-tree departments --name= --path= --id-path ids --id-path-form 0,*,* --deleted=
---   --leaves users?key=uid&parent=dept_id&name=nick&id-path=dept_ids&id-path-form=parent:0,*,*&deleted=deleted_at
+-- fsck: --table dept --single-tree departments --name= --path= --id-path ids
+--   --id-path-form 0,*,* --deleted= --leaves
+--   users?key=uid&parent=dept_id&name=nick&id-path=dept_ids&id-path-form=parent:0,*,*&deleted=deleted_at
 CREATE TABLE dept (id INTEGER PRIMARY KEY, parent_id INTEGER NOT NULL, title VARCHAR(60) NOT NULL, ids VARCHAR(300) NOT NULL);
 INSERT INTO dept VALUES
   (1, 0, 'same', '0,1'), (2, 1, 'same', '0,1,2'), (3, 2, 'same', '0,1,2,3'), (4, 1, 'same', '0,1,4'), (5, 4, 'same', '0,1,4,5'), (6, 0, 'same', '0,6'), (7, 6, 'same', '0,6,7'), (8, 7, 'same', '0,6,7,8'), (9, 6, 'same', '0,6,9'), (10, 3, 'same', '0,1,2,3,10');
