@@ -156,7 +156,7 @@ func (r *reader) shapes(ctx context.Context, opts Options, report *Report) (shap
 				return nil, fmt.Errorf("%s has no column %q that can be read", t.name, column)
 			}
 		}
-		if second != "" && !(t.isID(first) && t.isID(second)) {
+		if second != "" && (!t.isID(first) || !t.isID(second)) {
 			return nil, fmt.Errorf("%s and %s cannot say the tree together: only texts, UUIDs and whole numbers can", first, second)
 		}
 		if err := t.checkMark(); err != nil {

@@ -73,59 +73,28 @@ func (t *table) nestedSet() (left, right string) {
 	return "", ""
 }
 
-// closure returns the columns of a closure table: each node is above itself, and what is above a
-// node is above those below, too.
+// closure returns the columns of a closure table: their names say so, and most nodes are above
+// themselves.
 func (t *table) closure() (above, below string) {
-	candidates := slices.DeleteFunc(slices.Clone(t.order), func(name string) bool {
-		return !alike(t.kind(name), t.kind(name)) || t.isKey(name) || t.rows > 0 && t.cells[name] == nil
-	})
-	for _, above = range candidates {
-		for _, below = range candidates {
+	for _, above = range t.order {
+		for _, below = range t.order {
 			hinted := aboveHint.MatchString(above) && belowHint.MatchString(below)
-			if above == below || !alike(t.kind(above), t.kind(below)) || t.rows == 0 && !hinted {
+			if !hinted || t.isKey(above) || t.isKey(below) || !alike(t.kind(above), t.kind(below)) || t.rows > 0 && (t.cells[above] == nil || t.cells[below] == nil) {
 				continue
 			}
-			pairs, nodes := make(map[[2]string]bool, t.rows), make(map[string]bool)
-			for i := range t.rows {
-				pairs[[2]string{t.cells[above][i].String, t.cells[below][i].String}] = true
-				nodes[t.cells[below][i].String] = true
-			}
-			own := 0
-			for node := range nodes {
-				if pairs[[2]string{node, node}] {
-					own++
+			own, nodes := make(map[cell]bool), make(map[cell]bool)
+			for i, node := range t.cells[below] {
+				nodes[node] = true
+				if t.cells[above][i] == node {
+					own[node] = true
 				}
 			}
-			if hinted && (t.rows == 0 || enough(own, len(nodes))) || len(t.unique) == 0 && len(pairs) == t.rows && own == len(nodes) && isTransitive(pairs) {
+			if t.rows == 0 || enough(len(own), len(nodes)) {
 				return above, below
 			}
 		}
 	}
 	return "", ""
-}
-
-// isTransitive reports whether pairs lead from each node to itself and to all that its own lead to,
-// at least once over two steps, and never back.
-func isTransitive(pairs map[[2]string]bool) bool {
-	below, steps := make(map[string][]string), 0
-	for p := range pairs {
-		below[p[0]] = append(below[p[0]], p[1])
-	}
-	for p := range pairs {
-		if !pairs[[2]string{p[0], p[0]}] {
-			return false
-		}
-		for _, next := range below[p[1]] {
-			switch {
-			case p[0] == p[1], p[1] == next:
-			case !pairs[[2]string{p[0], next}], p[0] == next:
-				return false
-			default:
-				steps++
-			}
-		}
-	}
-	return steps > 0
 }
 
 // fixedSteps returns a column of paths whose steps have one length, as the beginning of each is
