@@ -129,9 +129,8 @@ func (l *Locker) StoreID(ctx context.Context) (string, error) {
 }
 
 // ForceRelease takes away everything that an owner of a [Locker.Snapshot] holds in the tree, and
-// its places in the queue. The owner sees a lost lease: at once, by an extra renewal, if this
-// locker holds for it, otherwise at its next renewal. The error matches [ErrNotHeld] if there is
-// nothing.
+// its places in the queue. The owner learns of the loss at its next renewal, which follows at once
+// if this locker holds for it. The error matches [ErrNotHeld] if there is nothing.
 func (l *Locker) ForceRelease(ctx context.Context, tree Tree, owner Owner) error {
 	if err := l.store.ForceRelease(ctx, tree, owner); err != nil {
 		return err

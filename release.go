@@ -169,7 +169,7 @@ func (k *Lock) reportReleased(ctx context.Context, err error) {
 	}
 }
 
-// releaseGrants has the store release grants. It returns lost, or what the release shows.
+// releaseGrants asks the store to release grants. It returns lost, or what the release shows.
 func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) error {
 	h := k.holding
 	l := h.scope.locker
@@ -197,8 +197,8 @@ func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) 
 // everything, as the id of a grant, means all that an owner has in the tree.
 const everything GrantID = ""
 
-// unneeded is what the store is to release: a grant, or everything that an owner has. The scope has
-// asked for it, and the lease is that of the request.
+// unneeded is something for the store to release: a grant, or everything that an owner has. The
+// scope asked for it, and the lease is the request's.
 type unneeded struct {
 	tree  Tree
 	owner Owner
@@ -207,12 +207,12 @@ type unneeded struct {
 	lease time.Duration
 }
 
-// unneeded is what the store may have granted to an acquisition whose outcome nobody awaits.
+// unneeded returns what the store may have granted to an acquisition whose outcome nobody awaits.
 func (a Acquisition) unneeded(scope *Scope) unneeded {
 	return unneeded{a.Tree, a.Owner, a.Grant, scope, a.Lease}
 }
 
-// release has the store release u.
+// release asks the store to release u.
 func (l *Locker) release(ctx context.Context, u unneeded) error {
 	if u.id == everything {
 		return l.store.ForceRelease(ctx, u.tree, u.owner)
@@ -220,7 +220,8 @@ func (l *Locker) release(ctx context.Context, u unneeded) error {
 	return l.store.Release(ctx, u.tree, u.owner, u.id)
 }
 
-// releaseOrRetry has the store release u until ctx ends, and in the background from then on.
+// releaseOrRetry asks the store to release u before ctx ends. If that fails, it retries in the
+// background.
 func (l *Locker) releaseOrRetry(ctx context.Context, u unneeded) error {
 	err := l.release(ctx, u)
 	if err != nil && !errors.Is(err, ErrNotHeld) {
@@ -229,8 +230,8 @@ func (l *Locker) releaseOrRetry(ctx context.Context, u unneeded) error {
 	return err
 }
 
-// takeBack has the store release u, even under a context that has ended. The call that asked for u
-// may have used all of its time: it does not wait.
+// takeBack asks the store to release u, even if ctx has ended. It does not wait for the answer: the
+// call that asked for u may have no time left.
 func (l *Locker) takeBack(ctx context.Context, u unneeded) {
 	l.inBackground(u.tree, func() {
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)

@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
-// renew has the store renew leases of one tree, or look at one hold that is not renewed, and notes
-// the outcome for each.
+// renew asks the store to renew leases of one tree, or how long one hold lasts that is not renewed.
+// It notes the outcome for each.
 func (l *Locker) renew(c *lease.Call[Tree, *holding]) {
 	grants := make([][]*grant, len(c.Leases))
 	for i, due := range c.Leases {
@@ -41,13 +41,13 @@ func (l *Locker) renew(c *lease.Call[Tree, *holding]) {
 	}
 }
 
-// renewed is what the store says to a renewal. Beside an error, only the losses count.
+// renewed is the store's answer to a renewal. If there is an error too, only the losses count.
 type renewed struct {
-	lost map[Owner]bool          // who holds nothing
+	lost map[Owner]bool          // the owners that hold nothing any more
 	left map[Owner]time.Duration // how long the others' leases last, from when the call was sent
 }
 
-// askToRenew sends the renewal, without what no store knows.
+// askToRenew sends the renewal. It leaves out degraded grants, which no store knows.
 func (l *Locker) askToRenew(ctx context.Context, c *lease.Call[Tree, *holding], grants [][]*grant) (got renewed, err error) {
 	if c.Leases[0].Fixed {
 		return l.askForEnd(ctx, c.Key, c.Leases[0].Holder.scope.owner)
@@ -95,7 +95,8 @@ var (
 
 // lose ends every lock of the holding because its lease is gone, if the holding still relies on any
 // of the grants that the store was asked about. What was released meanwhile is not lost. It reports
-// whether the holding is lost, or is being detached, so that its end is somebody else's business.
+// whether the holding is lost, now or before, or is being detached: the caller then leaves its end
+// to others.
 func (h *holding) lose(askedFor []*grant, why error) bool {
 	h.scope.mu.Lock()
 	if h.lost != nil || h.detaching {
@@ -113,8 +114,8 @@ func (h *holding) lose(askedFor []*grant, why error) bool {
 	return true
 }
 
-// endByClock ends the contexts of the holding's locks because its lease has ended, and returns what
-// there is to report. That is nothing where the loss is known, or nobody relies on the holding.
+// endByClock ends the contexts of the holding's locks because its lease has ended. It returns the
+// losses to report: none if the loss is known already, or if nobody relies on the holding.
 func (h *holding) endByClock() losses {
 	why := h.renewer.Expire(&h.lease)
 	h.scope.mu.Lock()
@@ -140,8 +141,8 @@ func endAllByClock(ended []*lease.Lease[*holding]) {
 // expire ends the lease by the clock, and returns the loss. The renewer's timer ends the locks.
 func (h *holding) expire() error { return h.lostError(h.renewer.Expire(&h.lease)) }
 
-// checkClock ends the holding, before the renewer's timer does, if its own lease or that of its
-// base has ended by the clock.
+// checkClock ends the holding if its own lease or its base's has ended by the clock, without
+// waiting for the renewer's timer.
 func (h *holding) checkClock() {
 	if h.base != nil {
 		h.base.checkClock()
@@ -162,8 +163,8 @@ func (h *holding) markLost(why error) losses {
 	return all
 }
 
-// lostError returns the error of a lost holding. Where a token names the hold, the error blames the
-// hold and not the store, by whichever clock it has ended.
+// lostError returns the error of a lost holding. If a token names the hold, the error blames the
+// hold and not the store, whichever clock ended it.
 func (h *holding) lostError(why error) error {
 	if h.token != "" {
 		return fmt.Errorf("%w: %w: %s: %w", errTokenLost, ErrLost, h.tree, why)
@@ -176,7 +177,7 @@ type loss struct {
 	holding *holding
 	locks   []*Lock
 	why     error
-	// err is why in the words of lostError.
+	// err is the error that lostError made of why.
 	err error
 }
 

@@ -1,7 +1,7 @@
-// Package lease keeps leases alive, and sees to it that what they were for is released. A [Renewer]
-// knows when each is due for renewal, which go together, and until when each counts as held,
-// whatever the store answers. [Releases] are those in the background: first tries and retries. The
-// package knows neither stores nor locks.
+// Package lease renews leases, and retries releases. A [Renewer] knows when each lease is due,
+// which ones to renew in one call, and how long each counts as held, whatever the store answers.
+// [Releases] are the releases in the background: first tries and retries. The package knows neither
+// stores nor locks.
 package lease
 
 import (
@@ -24,9 +24,9 @@ type Lease[H any] struct {
 	Holder H
 	// Shared says that others may end the lease, or set another end.
 	Shared bool
-	// Fixed says that the lease is looked at and not renewed.
+	// Fixed says that the lease is only looked at, and not renewed.
 	Fixed bool
-	// Base, where not nil, is the lease with which this one ends at the latest.
+	// Base, if not nil, is the lease that this one cannot outlive.
 	Base *Lease[H]
 
 	length       time.Duration // of each renewal: the longest that was asked for
@@ -37,18 +37,18 @@ type Lease[H any] struct {
 	call uint64
 	// failed is the error of the store's latest answer, nil if there was none.
 	failed error
-	index  int // in the renewer's list, where it is listed
+	index  int // in the renewer's list, if it is listed
 	listed bool
-	over   bool // the renewer has it no more
+	over   bool // the renewer no longer has it
 	// deadline is trustedUntil, readable without the mutex.
 	deadline deadline
 }
 
-// alone reports whether the lease is renewed in a call of its own. That is so with Base, too: other
-// leases of its owner may be due as well, and an answer names owners.
+// alone reports whether the lease is renewed in a call of its own. A lease with a Base is: other
+// leases of its owner may be due as well, and answers name only owners.
 func (l *Lease[H]) alone() bool { return l.Fixed || l.Base != nil }
 
-// next returns when the renewer has to see to the lease.
+// next returns when the lease has to be renewed, or ended.
 func (l *Lease[H]) next() time.Time {
 	if l.renew.Before(l.trustedUntil) {
 		return l.renew
@@ -56,11 +56,11 @@ func (l *Lease[H]) next() time.Time {
 	return l.trustedUntil
 }
 
-// isDue reports whether the lease is to be renewed now. A little early counts, so that the timer
-// need not fire for each of many.
+// isDue reports whether the lease is to be renewed now. One that is nearly due counts, so that the
+// timer fires once for many.
 func (l *Lease[H]) isDue(now time.Time) bool { return !l.renew.After(now.Add(l.pause() / 30)) }
 
-// isSoon reports whether another renewal of the same key takes the lease along.
+// isSoon reports whether a renewal of other leases of its key takes the lease along.
 func (l *Lease[H]) isSoon(now time.Time) bool {
 	return !l.alone() && !l.renew.After(now.Add(l.length/6))
 }

@@ -13,7 +13,7 @@ const (
 )
 
 // Releases are the releases that are under way in the background: first tries, and the retries of
-// those that failed. Those of an equal key go together. The zero Releases has none.
+// those that failed. [Releases.UnderWay] finds those of one key. The zero Releases has none.
 type Releases[K comparable] struct {
 	mu       sync.Mutex
 	underWay map[K]map[*release]struct{}

@@ -55,7 +55,7 @@ type Call[K comparable, H any] struct {
 	Lengths []time.Duration
 	// Patience is how long to wait for an answer.
 	Patience time.Duration
-	// Sent is when the store was asked, for renew to set.
+	// Sent is when the store was asked. renew sets it.
 	Sent   time.Time
 	number uint64
 }
@@ -140,7 +140,7 @@ func (r *Renewer[K, H]) HasEnded(l *Lease[H]) bool {
 	return int64(now.Sub(r.epoch)) >= l.deadline.monotonic.Load() || now.Add(r.ahead).UnixNano() >= l.deadline.wall.Load()
 }
 
-// RenewNow makes due what belongs to the holders that match.
+// RenewNow makes the leases of a key due whose holders match.
 func (r *Renewer[K, H]) RenewNow(key K, match func(H) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -208,7 +208,7 @@ func (r *Renewer[K, H]) drop(l *Lease[H]) {
 	l.listed = false
 }
 
-// reschedule sets the deadline and the timer by what a lease has become.
+// reschedule sets the deadline and the timer after a lease has changed.
 func (r *Renewer[K, H]) reschedule(l *Lease[H]) {
 	l.deadline.set(r.epoch, l.trustedUntil)
 	r.arm(l.next())

@@ -16,9 +16,9 @@ func (q *Queue) Deadlock(r *Request) Conflict {
 	return Conflict{}
 }
 
-// waitFor returns the requests that wait for an owner. Nearly always there are none: somebody who
-// waits can be waited for only if he holds something. Requests later than limit whose owners hold
-// something count as behind nobody.
+// waitFor returns the requests that wait for an owner. Nearly always there are none, because nobody
+// waits for an owner that holds nothing. Requests later than limit whose owners hold something
+// count as behind nobody.
 func (q *Queue) waitFor(o *Owner, limit uint64) map[*Request]bool {
 	s := search{queue: q, target: o, limit: limit}
 	s.behindHolder(o)
@@ -43,7 +43,7 @@ type search struct {
 	found   map[*Request]bool
 	next    []*Request // found, but not looked at yet
 	holders map[*Owner]bool
-	// walked has the place of a list from which on all are found.
+	// walked has, for each list, the claim from which on all requests are found.
 	walked map[*list]*claim
 }
 

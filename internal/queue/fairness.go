@@ -4,9 +4,9 @@ package queue
 
 import "iter"
 
-// Obstacle returns what r waits for, if anything. It prefers the waiter just before r: so the
-// waiters for one thing watch each other in a chain, and only the first is looked at when the thing
-// is free.
+// Obstacle returns what r waits for, if anything. It prefers the waiter just before r. So the
+// waiters for one node form a chain, in which each watches the one before it, and a release looks
+// at the first one only.
 func (q *Queue) Obstacle(r *Request) Conflict {
 	if r.isFree() {
 		return Conflict{}
@@ -75,8 +75,8 @@ func (q *Queue) InTheWay(r *Request) []Conflict {
 	return found
 }
 
-// isFree reports whether nothing held or waited for on r's nodes is incompatible with r, whoever
-// has it.
+// isFree reports whether nobody, not even r's owner, holds or waits for anything on r's nodes that
+// is incompatible with r.
 func (r *Request) isFree() bool {
 	for i := range r.claims {
 		c := &r.claims[i]
