@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
-// renew asks the store to renew leases of one tree, or how long one hold lasts that is not renewed.
-// It notes the outcome for each.
+// renew renews leases of one tree, or asks how long one hold lasts that is not renewed. It notes the
+// outcome for each.
 func (l *Locker) renew(c *lease.Call[Tree, *holding]) {
 	grants := make([][]*grant, len(c.Leases))
 	for i, due := range c.Leases {

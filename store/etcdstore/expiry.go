@@ -14,12 +14,12 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// renewal names a lease that an update has given to tickets. Whoever gives a ticket longer to live
-// writes another one into it. A ticket's Home has the renewal of its own lease, and of
-// the one that the owner's grants share.
+// renewal names a lease that an update has given to tickets. An update that extends a ticket's life
+// writes a new one into it. A ticket's Home has the renewal of its own lease, and of the one that
+// the owner's grants share.
 //
-// Clocks differ, so nobody goes by the times in tickets. A lease has ended when its renewal has
-// been there for as long as the lease was, by the clock of whoever has seen it.
+// Clocks differ, so nobody goes by the times in tickets. To a process, a lease has ended when it
+// has seen the same renewal for as long as the lease was given, by its own clock.
 type renewal struct {
 	// update names the update.
 	update string
@@ -83,7 +83,8 @@ func (s *observations) knows(one renewal) bool {
 	return ok
 }
 
-// etcdPrecision is how exactly etcd says how long a lease has left, with what the answer takes.
+// etcdPrecision is the error of etcd's answer about how long a lease has left, including the time
+// that the answer takes.
 const etcdPrecision = time.Second + 100*time.Millisecond
 
 // endless is how far in the future the end of a wait is shown: its own process ends it.
@@ -130,15 +131,16 @@ type end struct {
 }
 
 // shownEnd is the end of a lease as state has shown it: of an owner's tickets, or of one of them.
-// Several leases may be shown to end at the same time, of which a ticket's own counts first.
+// If several leases are shown to end at the same time, a ticket's own counts first.
 type shownEnd struct {
 	owner pathlock.Owner
 	place uint64 // 0 for all
 	at    int64  // in µs
 }
 
-// show returns when a lease ends at a reading: at the time that was written, or at the latest
-// possible moment if that time has passed here, or is later. It notes what is shown.
+// show returns when a lease ends as far as a reading shows: at the written time, or at the latest
+// possible moment if the written time has passed here or is later than that. It notes what it
+// returns.
 func (r *reading) show(rec *record, e end, latest, now time.Time) time.Time {
 	at := latest
 	if e.written.After(now) && e.written.Before(latest) {

@@ -10,11 +10,11 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// MajorityError says that no majority of the members could be brought to do something. It matches
+// MajorityError says that an operation failed because no majority of the members did it. It matches
 // [pathlock.ErrUnavailable].
 type MajorityError struct {
-	// Failed says of each member that did not do it, in their order, what [WithNames] calls it, and
-	// wraps its answer, or why there was none.
+	// Failed has an error for each member that did not do it, in their order. It begins with the
+	// member's name (see [WithNames]), and wraps its answer, or why there was none.
 	Failed []error
 
 	operation string
@@ -55,10 +55,10 @@ func (s *store) unavailable(ctx context.Context, operation string, why func(*mem
 	return e
 }
 
-// errTimeout is why a member counts as silent that has not answered in time.
+// errTimeout is why a member that has not answered in time counts as silent.
 var errTimeout = errors.New("no answer in time")
 
-// isAnswer reports whether an error, or nil, is what a member that serves can say.
+// isAnswer reports whether an error, or nil, can be the answer of a member that serves.
 func isAnswer(err error) bool {
 	if err == nil {
 		return true
@@ -90,9 +90,9 @@ type answers[T any] struct {
 	all       []answer[T]
 }
 
-// poll asks all members that are not silent at once what each of them answers without waiting for
-// anybody. It returns when all have answered, or have had the time to, or when ctx ends: those that
-// have not answered may do what they are asked all the same.
+// poll asks all members that are not silent at once. A member can answer question without waiting
+// for anybody. poll returns when all have answered, when their time is up, or when ctx ends. A
+// member that has not answered may still do what it was asked.
 func poll[T any](ctx context.Context, s *store, operation string, question func(context.Context, *member) (T, error)) answers[T] {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()

@@ -9,23 +9,23 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// longestDelay is how late a command that was left behind may come to a server that answers others:
-// operating systems give up sooner what a closed connection has not delivered.
+// longestDelay bounds how late an abandoned command may still reach a server that answers others.
+// Operating systems give up earlier on what a closed connection has not delivered.
 const longestDelay = 2 * time.Minute
 
 const (
 	// firstTakeBackPause and longestTakeBackPause are the first and the longest pause between two
-	// tries to take something back from a server that does not answer. What such a server has
-	// before itself, it grants when it goes on: so it is asked often.
+	// tries to take something back from a server that does not answer. It is asked often, because
+	// it grants what it has received as soon as it goes on.
 	firstTakeBackPause   = 50 * time.Millisecond
 	longestTakeBackPause = time.Second
 )
 
-// takeBack is a request that nobody waits for any more, and that the server may have granted or
-// queued all the same. It is withdrawn, again and again, until the server answers, however long
-// that takes: the lease of a request that a server has before itself begins when the server goes
-// on. One answer is enough: a request that was withdrawn is granted nothing, even if it reaches the
-// server later. If the answer is an error, the end of the lease is enough.
+// takeBack is a request that nobody waits for any more, but that the server may have granted or
+// queued. It is withdrawn again and again until the server answers, however long that takes: a
+// stalled server begins the lease of a request that it has received only when it goes on. One
+// answer is enough: a withdrawn request is granted nothing, even if it reaches the server later. If
+// all answers are errors, the tries end with the lease.
 type takeBack struct {
 	request *request
 	// lost is set if the request may still be on its way: it was not answered, or was sent more
@@ -33,16 +33,17 @@ type takeBack struct {
 	lost bool
 	// settled is set when nothing can come of the request any more.
 	settled bool
-	// stop is cancelled when the request is made again, and ended is closed at the end.
+	// stop cancels stopped when the request is made again. ended is closed at the end.
 	stopped context.Context
 	stop    context.CancelFunc
 	ended   chan struct{}
 }
 
-// takeBack takes a request back in the background when its last command has ended, as outcome waits
-// for and reports. A request that was never sent, by this call or an earlier one, is not taken
-// back. So there are no more of them than the connections could carry that there were when the
-// server fell silent. It is called during a command, so that wait waits for what begins here.
+// takeBack takes a request back in the background. outcome waits for its last command, and returns
+// that command's error. A request that neither this call nor an earlier one has sent is not taken
+// back. So there are no more take-backs than commands that the connections carried when the server
+// fell silent. takeBack is called during a command, so that [caller.wait] waits for what begins
+// here, too.
 func (c *caller) takeBack(r *request, outcome func() error) *takeBack {
 	if r == nil {
 		return nil
@@ -79,9 +80,9 @@ func (c *caller) endTakeBack(t *takeBack) {
 	close(t.ended)
 }
 
-// keepWithdrawing withdraws t's request until the server answers. After close, there is one more
-// try; the rest is left to the lease. It reports whether nothing can come of the request any more,
-// which is not so where it is made again before that.
+// keepWithdrawing withdraws t's request until the server answers. After close, it tries once more,
+// and leaves the rest to the lease. It reports whether nothing can come of the request any more:
+// false if the request was made again first.
 func (c *caller) keepWithdrawing(t *takeBack) bool {
 	until := time.Now().Add(t.request.Lease + c.timeout)
 	var remember time.Duration
@@ -109,9 +110,9 @@ func (c *caller) keepWithdrawing(t *takeBack) bool {
 	return false
 }
 
-// forget is for a request that is made again: from now on somebody waits for it. forget waits until
-// no command about the request is under way. If that is not so before ctx ends, or within a time,
-// it returns an error, and the request is taken back all the same.
+// forget stops taking back a request that is made again: from now on somebody waits for it. forget
+// waits until no command about the request is under way. If that takes longer than ctx or within
+// allows, it returns an error, and the request is taken back after all.
 func (c *caller) forget(ctx context.Context, r *request, within time.Duration) error {
 	c.mu.Lock()
 	t := c.takeBacks[keyOf(r.Acquisition)]
@@ -135,9 +136,7 @@ func (c *caller) forget(ctx context.Context, r *request, within time.Duration) e
 }
 
 // undo takes a request back that nobody waits for any more, while a command of the store is under
-// way. As a rule that is done when undo returns. It returns when ctx has ended at the latest: a
-// server that takes its time is left to do it, and one that does not answer is asked again, in the
-// background.
+// way. Usually that is done when undo returns. If ctx ends first, it goes on in the background.
 func (c *caller) undo(ctx context.Context, r *request) {
 	t := c.takeBack(r, func() error { return nil })
 	select {

@@ -20,7 +20,7 @@ type listener struct {
 }
 
 const (
-	// relisten is how long it waits before it listens again.
+	// relisten is how long the listener waits before it listens again.
 	relisten = time.Second
 	// closing is how long it may take to close the connection.
 	closing = 2 * time.Second
@@ -102,7 +102,7 @@ func (l *listener) once(ctx context.Context) error {
 	}
 }
 
-// message tells a process that a ticket is not what it was.
+// message tells a process that a ticket has changed.
 type message struct {
 	home  string
 	tree  treeKey

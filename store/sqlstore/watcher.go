@@ -13,8 +13,8 @@ import (
 
 // watcher learns for all waiters of this process when their waits are over. A waiter holds no
 // connection: one statement asks for all trees that have changed since they were looked at. While
-// the process listens for the database's notifications, it asks only once for new waiters, whose
-// news may be older than the wait, and every second, in case that a notification does not arrive.
+// the process listens for the database's notifications, it asks only when a waiter is new, whose
+// notification may have come before the wait, and every second, in case a notification is lost.
 type watcher struct {
 	backend *backend
 
@@ -24,7 +24,7 @@ type watcher struct {
 	versions map[treeKey]int64
 	// runs says that the goroutine runs, and listening that the process listens for notifications.
 	runs, listening bool
-	// ring has the goroutine look now.
+	// ring makes the goroutine look now.
 	ring chan struct{}
 	// listen starts to listen for notifications, nil if the database has none.
 	listen func()
@@ -72,7 +72,7 @@ func (w *watcher) watch(tree treeKey, one *watch) (stop func()) {
 	}
 }
 
-// look has the goroutine look now.
+// look makes the goroutine look now.
 func (w *watcher) look() {
 	select {
 	case w.ring <- struct{}{}:
@@ -93,7 +93,8 @@ func (w *watcher) wake(messages ...message) {
 	}
 }
 
-// hears says whether the process listens from now on. Those that came before may have been missed.
+// hears notes whether the process listens from now on. It looks at once, because earlier
+// notifications may have been missed.
 func (w *watcher) hears(listening bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -176,7 +177,7 @@ func (w *watcher) find(ctx context.Context, versions map[treeKey]int64) (changed
 	return changed, rows.Err()
 }
 
-// compare wakes those whose tickets are not as they were in the next version of a tree.
+// compare wakes the watches whose tickets have changed in the next version of a tree.
 func (w *watcher) compare(tree treeKey, before, version int64, tickets []ticketstore.Ticket) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -44,10 +44,10 @@ type attempt struct {
 	began time.Time
 	// until is when the call ends at the latest.
 	until time.Time
-	// asked is when the question was sent that gave the request its present lease.
+	// asked is when the update was sent that gave the request its present lease.
 	asked time.Time
-	// unsettled says that the store may have a ticket of the request, and open that an update may
-	// still be under way that writes one.
+	// unsettled says that the store may have a ticket of the request, and open that an update which
+	// writes one may still be under way.
 	unsettled, open bool
 }
 
@@ -59,7 +59,7 @@ type view struct {
 	// ticket is the request's while it waits, and before the one that it watches, nil if none.
 	ticket Ticket
 	before *Ticket
-	// look is how long the request can wait before a lease ends that concerns it.
+	// look is how long the request can wait before some lease that concerns it ends.
 	look time.Duration
 	// revived says that the ticket's lease began anew.
 	revived bool
@@ -195,8 +195,8 @@ func (v *view) settle(tx *transaction, r *locktable.Request) {
 	v.look = end.Sub(tx.state.Now)
 }
 
-// unwatchedTime is how long a request waits that nothing is in the way of, and that others were to
-// let in: see [Backend.Limit].
+// unwatchedTime is how long a request with nothing in its way waits for others to let it in: see
+// [Backend.Limit].
 const unwatchedTime = 100 * time.Millisecond
 
 // wait returns when it is time to look at the ticket again. If the wait is over, it returns the

@@ -19,8 +19,7 @@ type transaction struct {
 	quota int
 	// refused are the tickets of waits that ended without a grant before, or end now.
 	refused []*Ticket
-	// woken has the keys of the tickets that waited and have ended their wait, or are to be looked
-	// at.
+	// woken has the keys of the tickets whose wait has ended, or whose process has to look again.
 	woken map[string]bool
 	// ended has the errors of waits that end without a grant now.
 	ended map[*locktable.Request]error
@@ -57,8 +56,8 @@ func (tx *transaction) mint(time.Time) uint64 {
 	return tx.fence
 }
 
-// waitEnded notes that the wait of a request is over. A ticket that was read is kept for its
-// process, which is to learn why.
+// waitEnded notes that the wait of a request is over. A ticket that was read is kept, so that its
+// process learns why.
 func (tx *transaction) waitEnded(r *locktable.Request) {
 	err := r.Err()
 	if err != nil {
@@ -77,8 +76,8 @@ func (tx *transaction) waitEnded(r *locktable.Request) {
 }
 
 // forceRelease takes away everything that an owner holds and waits for. Its latest grant gets a
-// tombstone: a process that has not seen yet that its wait ended in it would find nothing, and ask
-// for another place.
+// tombstone: a process that has not seen that grant yet would find nothing, and ask for another
+// place.
 func (tx *transaction) forceRelease(owner pathlock.Owner) error {
 	if err := tx.table.ForceRelease(owner); err != nil {
 		return err
@@ -96,9 +95,9 @@ func (tx *transaction) forceRelease(owner pathlock.Owner) error {
 	return nil
 }
 
-// bury puts a tombstone into the tree, a ticket that neither holds nor waits. So an update of the
-// same request that was given up, and may still be under way, comes too late, as the tree is
-// another then. And whoever still waits for the request learns why it is refused.
+// bury puts a tombstone into the tree, a ticket that neither holds nor waits. So an abandoned
+// update of the same request, which may still be under way, comes too late: the tree has changed.
+// And whoever still waits for the request learns why it is refused.
 func (tx *transaction) bury(owner pathlock.Owner, id pathlock.GrantID, why error) {
 	tx.refused = append(tx.refused, &Ticket{State: Refused, Refusal: refusalOf(why), Record: locktable.Record{
 		Place: tx.table.Reserve(), Owner: owner, Grant: id, Until: tx.state.Now.Add(tombstoneLife), Lease: tombstoneLife, Since: tx.state.Now,
@@ -183,7 +182,7 @@ func (tx *transaction) tellOfEarlierEnds() {
 	}
 }
 
-// ticketOf returns what is to be kept of a request.
+// ticketOf returns the ticket that keeps a request.
 func ticketOf(r *locktable.Request) Ticket {
 	t := Ticket{State: Waiting, Record: r.Record()}
 	if t.Fence != 0 {

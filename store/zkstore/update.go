@@ -44,7 +44,7 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 		case c.Empty() && current:
 			return nil
 		case c.Empty():
-			// The server may be behind. What is refused is refused by what is so.
+			// The server may be behind. Only the current state may refuse a request.
 			current = true
 			continue
 		case r.absent:
@@ -59,7 +59,7 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 		if done || err != nil {
 			return err
 		}
-		current = true // an answer may have been lost of a server that is ahead of the next one
+		current = true // a server whose answer was lost may be ahead of the next one
 		if err := pause(ctx, pauses.NextBackOff()); err != nil {
 			return err
 		}
@@ -84,8 +84,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// read reads a tree. If current is set, nothing is missing that was written before the call, by
-// whomever.
+// read reads a tree. If current is set, it sees everything that anybody wrote before the call.
 func (b *backend) read(ctx context.Context, tree pathlock.Tree, current bool) (*reading, error) {
 	path := b.names.tree(tree)
 	if current {
@@ -112,7 +111,7 @@ func (b *backend) sync(ctx context.Context, path string) error {
 	return err
 }
 
-// state returns what a tree holds as the lock table wants it.
+// state returns what a tree holds in the form that lock tables take.
 func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, error) {
 	now, uncertain, err := b.now(ctx)
 	return ticketstore.State{
@@ -121,7 +120,7 @@ func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, err
 	}, err
 }
 
-// begin creates the znode of a tree, with the one that tells its lives apart.
+// begin creates the znode of a tree, and the one that tells the tree's lives apart.
 func (b *backend) begin(ctx context.Context, tree pathlock.Tree) error {
 	record := record{Life: newID()}
 	data, err := record.encode()
@@ -192,8 +191,8 @@ const maxPacket = 1<<20 - 1
 // requestOverhead is what a part of a transaction takes at most besides its path and its data.
 const requestOverhead = 128
 
-// requests returns the transaction of changes: the tree's next record, if there was no update since
-// it was read, and what tells those who wait.
+// requests returns the transaction that writes changes: the tree's next record, on condition that
+// nobody has updated the tree since it was read, and the znodes that wake waiters.
 func (b *backend) requests(tree pathlock.Tree, r *reading, c ticketstore.Changes) ([]any, error) {
 	var waiters []any
 	for i := range c.Put {

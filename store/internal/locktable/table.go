@@ -26,7 +26,8 @@ type Table struct {
 	// MostWaiters is how many requests may wait, 0 for any number. One too many gets a conflict
 	// that matches [pathlock.ErrQueueFull], too.
 	MostWaiters int
-	// Error is how much later it may be than the time that uses state. Leases last longer by it.
+	// Error bounds how much later the true time may be than the time that a use states. Leases last
+	// longer by it.
 	Error time.Duration
 
 	tree  pathlock.Tree
@@ -47,7 +48,7 @@ type Table struct {
 	// nobody competes with allocates nothing.
 	spare      *Request
 	spareOwner *owner
-	// asked is the claims of the latest request, as the queue gets them.
+	// asked are the claims of the latest request, as the queue gets them.
 	asked []queue.Claim
 }
 
@@ -151,7 +152,7 @@ func (t *Table) handedOver(q *queue.Request) {
 	t.end(r, nil)
 }
 
-// refused notes that a waiting request has become a deadlock.
+// refused notes that a waiting request was refused, because it would now close a deadlock.
 func (t *Table) refused(q *queue.Request, c queue.Conflict) {
 	r := of(q)
 	err := t.deadlock(r, c)
@@ -165,7 +166,7 @@ func (t *Table) end(r *Request, err error) {
 	t.ended(r)
 }
 
-// isFull reports whether no further request may be handed anything over.
+// isFull reports whether this use may grant nothing more.
 func (t *Table) isFull() bool { return t.limit > 0 && t.granted >= t.limit }
 
 // GiveUp takes a waiting request out of the queue.
