@@ -9,22 +9,22 @@ import (
 	"gorm.io/gorm"
 )
 
-// RowError says which row of an [Arrange] cannot be as it is to be. It matches what Err matches.
+// RowError says which row [Arrange] could not arrange. It matches what Err matches.
 //
 // Table and ID name the row.
 type RowError = fault.RowError
 
-// Arrange gives rows of one tree new parents, all of them at once, as a page sends them in which a
-// tree was sorted by hand:
+// Arrange gives rows of one tree new parents, all of them at once. A page in which somebody sorts a
+// tree by hand sends such a list:
 //
 //	err := gormplugin.Arrange(db, []Suite{{ID: 7, ParentID: &api, Position: 1}, {ID: 8, Position: 2}}, "position")
 //
-// rows is a slice of structs of a registered model, or of pointers to them. Of each struct, Arrange
-// reads the key, the parent, which is the top where it is zero, and the named columns, which it
-// writes as they are. A tree that a struct states has to be the row's. Names, versions and paths
-// are not read. The order of the rows does not matter; rows of the tree that are not given stay
-// below their parents, and go along with these. Rows can change places: what was above can be below
-// afterwards, and two rows of one name can go to where the other one was.
+// rows is a slice of structs of a registered model, or of pointers to them. Arrange reads each
+// struct's key, its parent (zero is the top), and the named columns, which it writes as they are. A
+// tree that a struct states has to be the row's. Names, versions and paths are not read. The order
+// of the rows does not matter; rows of the tree that are not given stay below their parents, and
+// move with them. Rows can change places: a row can end up below one that was below it, and two
+// rows with one name can exchange their parents.
 //
 // The locks are X on the old and the new place of every given row that moves; in a spec of a route,
 // lockspec.Gate takes the whole tree, and lockspec.Slot one subtree. The database locks all given
@@ -36,9 +36,9 @@ type RowError = fault.RowError
 // Arrange takes part in a transaction of the caller's. Otherwise it begins its own, and retries it
 // if the database aborts it.
 //
-// It writes everything or nothing. An error that one row is to blame for is a [*RowError], and
-// matches one of the following; others are those of every write. Where the database refuses rows
-// that have changed places, that ends the transaction.
+// It writes everything or nothing. If one row is to blame, the error is a [*RowError], and matches
+// one of the following. Other errors are those of every write. If the database refuses rows that
+// have changed places, that ends the transaction.
 //
 //   - [pathlock.ErrNotFound] where the row or its parent is not there, or has been deleted;
 //   - [ErrWouldCycle] where the row would be below itself;
@@ -49,8 +49,8 @@ type RowError = fault.RowError
 //     the error is no RowError.
 //   - [pathlock.ErrInvalidID] where a struct has no key.
 //
-// [ErrUnsupported] is the error of more than 10,000 rows, of a column that says where a row is, and
-// of a hook that sets the name. Rows cannot exchange what a unique index keeps apart, such as
+// The error matches [ErrUnsupported] for more than 10,000 rows, a column that says where a row is,
+// or a hook that sets the name. Rows cannot exchange what a unique index keeps apart, such as
 // positions below one parent: the error is the database's.
 func Arrange(db *gorm.DB, rows any, columns ...string) error {
 	list := reflect.Indirect(reflect.ValueOf(rows))

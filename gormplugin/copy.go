@@ -8,11 +8,11 @@ import (
 	"gorm.io/gorm"
 )
 
-// CopyOption says more about a [Copy].
+// CopyOption is an option of [Copy].
 type CopyOption func(*write.CopyRequest)
 
-// CopyAs gives the copy's top row a name; the default is the name of the row that is copied. A
-// table without names refuses it.
+// CopyAs gives the copy's top row a name; the default is the name of the row that is copied. Copy
+// refuses it for a table without names.
 func CopyAs(name string) CopyOption { return func(c *write.CopyRequest) { c.Name = name } }
 
 // SnapshotSource takes no path lock on what is copied, as [lockspec.Spec.SnapshotSource] does in a
@@ -48,10 +48,10 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 	return func(c *write.CopyRequest) { c.Attach = append(c.Attach, attach) }
 }
 
-// Copy copies the row with the id, and its subtree, to a place. That may be below a row of another
-// tree of the model, or of the subtree itself: the copy has what was there before. Copy returns how
-// many rows of the model it has copied, and fills dest, a pointer to a struct of the model, with
-// the new top row. A leaf can be copied as well, to below another row of the model above.
+// Copy copies the row with the id, and its subtree, to a place. The place may be in another tree of
+// the model, or in the subtree itself: the copy has what was there before. Copy returns how many
+// rows of the model it has copied, and fills dest, a pointer to a struct of the model, with the new
+// top row. It also copies a leaf, to another row of the model above.
 //
 // It copies all columns of the model, except
 //
@@ -69,11 +69,10 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 // joins the subtree meanwhile, all of the copy runs again ([ErrRetry]). Two or three statements
 // copy up to a hundred rows of one level.
 //
-// Copy takes part in a transaction of the caller's. Otherwise it makes one of its own, and runs it
-// again while the database gives it up; it may then call what is given to [CopyAttached] more than
-// once.
+// Copy takes part in a transaction of the caller's. Otherwise it begins its own, and retries it if
+// the database aborts it; it may then call the function given to [CopyAttached] more than once.
 //
-// Errors match the following, or what every write may fail with. Nothing is written then. Where the
+// Errors match one of the following, or are those of every write. Nothing is written then. If the
 // database refuses a row below the top, or a path of ids turns out not to fit, that ends the
 // transaction.
 //

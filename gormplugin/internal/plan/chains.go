@@ -7,7 +7,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 )
 
-// Chains are rows that are to be locked with everything above them, as far as that is known.
+// Chains are rows to lock, with everything above them as far as that is known.
 type Chains struct {
 	shape   *Shape
 	planned []*Node
@@ -35,7 +35,7 @@ func (s *Shape) Chains(planned []*Node, known map[any]*Node, others []any) *Chai
 	return c
 }
 
-// ask notes a row that is to be locked.
+// ask notes a row to lock.
 func (c *Chains) ask(id any) {
 	if id != nil && !c.asked[id] {
 		c.asked[id] = true
@@ -43,7 +43,7 @@ func (c *Chains) ask(id any) {
 	}
 }
 
-// Next returns the rows to be locked now.
+// Next returns the ids of the rows to lock now.
 func (c *Chains) Next() []any {
 	ids := c.ids
 	c.ids = nil

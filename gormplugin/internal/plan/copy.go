@@ -13,10 +13,9 @@ import (
 	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
-// Copy is where a copy of a subtree goes from and to.
+// Copy says which subtree is copied, and to where.
 type Copy struct {
-	// Source is the row that is copied, and Above the one that the copy hangs below, nil for the
-	// top.
+	// Source is the row that is copied, and Above the row above the copy, nil for the top.
 	Source, Above *Node
 	// After is the new top row, without its id.
 	After    *Node
@@ -25,7 +24,7 @@ type Copy struct {
 	Snapshot bool
 }
 
-// Copy works out the place of a copy of source, under another name unless that is "".
+// Copy plans a copy of source below above, with another name unless that is "".
 func (s *Shape) Copy(source, above *Node, name string, snapshot bool) (*Copy, error) {
 	x := &Copy{Source: source, Above: above, Snapshot: snapshot, After: &Node{Tree: source.Tree, Name: source.Name}}
 	if above == nil && s.IsLeaf() {
@@ -52,17 +51,18 @@ func (s *Shape) Copy(source, above *Node, name string, snapshot bool) (*Copy, er
 	return x, err
 }
 
-// Copied is a row that is copied.
+// Copied is a row of a copy.
 type Copied struct {
+	// Of is the row that was copied.
 	Of *Node
-	// Node is the copy, and Above the row that it hangs below, nil for the top.
+	// Node is its copy, and Above the row above that, nil for the top.
 	*Node
 	Above *Node
 }
 
 // Levels returns the copies of the rows of the subtree, the top row first, then its children, and
-// so on. It refuses a copy of which a path of names would not fit, or a row would lie too deep, and
-// rows that are not where their parents say.
+// so on. It refuses a copy in which a path of names would not fit or a row would lie too deep, and
+// rows whose paths do not follow from their parents'.
 func (s *Shape) Levels(x *Copy, rows []*Node) (levels [][]*Copied, err error) {
 	below := make(map[any][]*Node, len(rows))
 	// Neighbours are copied together.

@@ -22,7 +22,7 @@ type Node struct {
 	IDs     string
 	Version int64
 	Fence   any
-	// Hit is set where a survey's statement means the row.
+	// Hit is set if a survey read the row because the statement hits it.
 	Hit bool
 	// Dead is set for a row that is marked as deleted.
 	Dead bool
@@ -38,7 +38,7 @@ type Bytes string
 // Value implements [driver.Valuer].
 func (b Bytes) Value() (driver.Value, error) { return []byte(b), nil }
 
-// IDText is a key as it stands in a path of ids, "" for none.
+// IDText returns a key as a path of ids contains it, "" for none.
 func IDText(id any) string {
 	if id == nil {
 		return ""
@@ -84,7 +84,7 @@ type Basis struct {
 	Claims
 	// Chains are the nodes that must stay where they are, with everything above them.
 	Chains []*Node
-	// places say from where to where the rows go that the plan gives or takes a place, by id.
+	// places has, by id, the route of each row that gets or loses a place by the plan.
 	places map[any]route
 }
 
@@ -96,7 +96,7 @@ func newBasis(s *Shape, hit Hits, parents map[any]*Node) Basis {
 	return Basis{shape: s, Hits: hit, Parents: parents, Claims: make(Claims), places: make(map[any]route)}
 }
 
-// On returns the basis itself, as a part of whatever plan.
+// On returns the basis itself, of any plan that it is a part of.
 func (b *Basis) On() *Basis { return b }
 
 // Differs compares a plan with the one that the locking reads led to. The locks are right only if

@@ -1,10 +1,9 @@
-// Package rawsql says of hand-written SQL whether it may write a guarded table, and whether it ends
-// the transaction that it runs in. It knows words, quotes and comments, and no grammar: what names
-// a guarded table has to be one statement that plainly reads, or one that defines, and all else
-// counts as a write.
+// Package rawsql decides whether hand-written SQL may write a guarded table, and whether it ends
+// its transaction. It knows words, quotes and comments, but no grammar. SQL that names a guarded
+// table counts as a write, unless it is one statement that plainly reads or defines.
 //
-// What the text does not show is not seen: functions that a SELECT calls, procedures, triggers,
-// views, prepared statements by their name, and SQL that the database puts together itself.
+// It cannot see what the text does not show: functions that a SELECT calls, procedures, triggers,
+// views, prepared statements that are run by name, and SQL that the database itself assembles.
 package rawsql
 
 import (
@@ -16,13 +15,13 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-// Names are the guarded tables' names, without schemas. Letter case does not count, wherever it
+// Names are the guarded tables' names, without schemas. Letter case does not count, even where it
 // does in the database: in doubt, a name is one of them.
 type Names struct {
 	grammar *dialect.Grammar
 	names   []string
-	// stand find the names in a text in small letters, with no longer word behind them.
-	stand []*regexp.Regexp
+	// patterns find the names in a text in lower case, except at the beginning of a longer word.
+	patterns []*regexp.Regexp
 }
 
 // NewNames returns the names for SQL of the grammar.
@@ -31,22 +30,23 @@ func NewNames(grammar *dialect.Grammar, names ...string) *Names {
 	for _, name := range names {
 		// A quote in a quoted name may be doubled.
 		pattern := quotes.ReplaceAllString(regexp.QuoteMeta(folded(name)), "$0{1,2}")
-		n.stand = append(n.stand, regexp.MustCompile(pattern+`(?:[^0-9a-z_-]|--|$)`))
+		n.patterns = append(n.patterns, regexp.MustCompile(pattern+`(?:[^0-9a-z_-]|--|$)`))
 	}
 	return n
 }
 
 var quotes = regexp.MustCompile("['\"`]")
 
-// Same reports whether two names are taken for one.
+// Same reports whether two names count as equal.
 func (n *Names) Same(a, b string) bool { return folded(a) == folded(b) }
 
-// FirstIn returns the first of the names that stands somewhere in sql, be it in a string or a
-// comment, and in no longer word, also of those with a dash. The name is "" where sql may hide one.
+// FirstIn returns the first of the names that occurs anywhere in sql, even in a string or a
+// comment, but not within a longer word. Dashes are part of words here. The name is "" if sql may
+// hide one.
 func (n *Names) FirstIn(sql string) (guarded string, found bool) {
 	text := folded(strings.ToValidUTF8(sql, " "))
 	for i, name := range n.names {
-		for _, at := range n.stand[i].FindAllStringIndex(text, -1) {
+		for _, at := range n.patterns[i].FindAllStringIndex(text, -1) {
 			if at[0] == 0 || text[at[0]-1] != '-' && !isWord(text[at[0]-1]) {
 				return name, true
 			}
@@ -60,10 +60,10 @@ func (n *Names) FirstIn(sql string) (guarded string, found bool) {
 // escapes finds a name, or a text, that is written in escapes.
 var escapes = regexp.MustCompile(`\bu&['"]`)
 
-// FindWrite returns a statement that may write one of the tables: one that mentions it, and neither
-// plainly reads nor defines. Of the statement it is the first word, SCRIPT where there are several
-// statements, or where it is in doubt how to read them; "" for none. The table is "" where sql
-// hides which.
+// FindWrite looks for a statement that may write one of the tables: it mentions the table, and
+// neither plainly reads nor defines. FindWrite returns its first word; SCRIPT if there are several
+// statements, or if it is unclear how to read them; "" if there is no such statement. The table is
+// "" if sql hides which one.
 func (n *Names) FindWrite(sql string) (statement, table string) {
 	table, found := n.FirstIn(sql)
 	if !found {
@@ -97,18 +97,18 @@ var (
 	selects = regexp.MustCompile(`^(\( )*(SELECT|WITH) `)
 	into    = regexp.MustCompile(`(^| )INTO `)
 	shows   = regexp.MustCompile(`^(EXPLAIN|DESCRIBE|DESC|SHOW|PRAGMA) `)
-	// analyses finds in SQL what has an EXPLAIN run what it explains.
+	// analyses finds the option by which an EXPLAIN runs what it explains.
 	analyses     = regexp.MustCompile(`(?i)analy[sz]e|u&"`)
 	explainsRead = regexp.MustCompile(`^\S+ (ANALY[SZ]E |VERBOSE |FORMAT = \S+ |\( [^()]*\) )*(\( )*(SELECT|WITH) `)
 	writing      = regexp.MustCompile(`(^| )(INSERT|UPDATE|DELETE|MERGE|INTO) `)
 	locking      = regexp.MustCompile(`(^| )FOR (NO KEY )?UPDATE `)
 )
 
-// writes reports whether a statement has a word that writes, be it a column's name.
+// writes reports whether a statement has a word that writes, even as a column's name.
 func writes(shape string) bool { return writing.MatchString(locking.ReplaceAllString(shape, " ")) }
 
 // defines reports whether a statement defines a table, a view or an index, as GORM's migrators do,
-// or drops one. Of statements that also write rows, such as CREATE TABLE AS, it says no.
+// or drops one. It reports false for statements that also write rows, such as CREATE TABLE AS.
 func defines(shape string) bool {
 	for _, d := range definitions {
 		if form := d.form.FindString(shape); form != "" {
@@ -136,11 +136,11 @@ func OnlyReads(g *dialect.Grammar, sql string) bool {
 	})
 }
 
-// calls are a schema, if any, and the name of a function.
+// calls finds calls of functions: a schema, if any, and a name.
 var calls = regexp.MustCompile("(\\. )?([\"`[]|[\\w[:^ascii:]]\\S*) \\(")
 
-// isStored reports whether somebody may have stored a function that a SELECT calls: one with a
-// schema or in quotes, or one that is not known to be the server's own.
+// isStored reports whether a function that a SELECT calls may be a stored one: it has a schema or
+// quotes, or is not known to be the server's own.
 func isStored(call []string) bool { return call[1] != "" || !slices.Contains(readers, call[2]) }
 
 // readers are the words that may stand before a parenthesis in a SELECT that writes nothing:

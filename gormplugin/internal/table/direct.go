@@ -85,8 +85,8 @@ func (d *Direct) Exec() (affected int64, err error) {
 	return affected, err
 }
 
-// inlined returns the statement and its variables. Where variables cost a round trip more, to
-// prepare the statement, it writes them into the SQL if all are whole numbers, as most keys are.
+// inlined returns the statement and its variables. Where variables would cost another round trip,
+// to prepare the statement, it writes them into the SQL if all are whole numbers, as most keys are.
 func (d *Direct) inlined() (query string, vars []any) {
 	query = d.SQL.String()
 	parts, text := strings.Split(query, "?"), new(strings.Builder)
@@ -117,7 +117,7 @@ func (d *Direct) Into(model reflect.Value) error {
 	return d.first(func(rows *sql.Rows) error { return reader.ScanRows(rows, model.Interface()) })
 }
 
-// first has read read the only row of a statement. Without one, the error is
+// first calls read with the only row of a statement. Without one, the error is
 // [gorm.ErrRecordNotFound].
 func (d *Direct) first(read func(*sql.Rows) error) error {
 	found := false
@@ -147,8 +147,8 @@ func (d *Direct) run(statement func(context.Context) (rows int64, err error)) er
 	return d.explained(err)
 }
 
-// explained is what a statement's error means to a caller. A transaction that the error has ended
-// is rolled back, whatever the caller does with the error.
+// explained returns what a statement's error means to a caller. It rolls back a transaction that
+// the error has ended, whatever the caller does with the error.
 func (d *Direct) explained(err error) error {
 	d.DB.Error = err
 	txn.Explain(d.table.Dialect, d.DB, nil)

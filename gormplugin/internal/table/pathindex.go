@@ -90,7 +90,8 @@ func (t *Table) OnLeaves(db *gorm.DB, rows Selection, statement func(above, leav
 	}, t.Above, t)
 }
 
-// onIndexes runs a statement on tables by their indexes, and once more without where one is gone.
+// onIndexes runs a statement on tables by their indexes. If one of these is gone, it runs it again
+// without indexes.
 func onIndexes(db *gorm.DB, statement func(from []Hinted) error, tables ...*Table) error {
 	plain := make([]Hinted, len(tables))
 	for i, t := range tables {
@@ -117,8 +118,8 @@ func onIndexes(db *gorm.DB, statement func(from []Hinted) error, tables ...*Tabl
 	return statement(plain)
 }
 
-// pathIndexName returns the name of the index over tree and path, of a leaf that over its parent,
-// "" if there is none. It asks the database once, and every [lookAgain] where there is none.
+// pathIndexName returns the name of the index over tree and path, or of a leaf's over its parent,
+// "" if there is none. It asks the database once and, while there is none, every [lookAgain].
 func (t *Table) pathIndexName(db *gorm.DB) (string, error) {
 	t.index.mu.Lock()
 	defer t.index.mu.Unlock()

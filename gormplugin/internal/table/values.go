@@ -20,8 +20,8 @@ import (
 type Bytes = plan.Bytes
 
 // Plain reduces a column's value to one that can be compared: it follows pointers, asks Valuers and
-// widens numbers, of floats the whole ones. NULL is nil. An expression, which only the database can
-// evaluate, has no plain form.
+// widens numbers. It takes only floats that are whole. NULL is nil. An expression, which only the
+// database can evaluate, has no plain form.
 func Plain(value any) (any, error) {
 	for range 8 {
 		v := reflect.ValueOf(value)
@@ -78,9 +78,9 @@ func Plain(value any) (any, error) {
 	return nil, fmt.Errorf("%w: a key or a name cannot be a %T", fault.ErrUnsupported, value)
 }
 
-// Written returns what to write for a stated value: the planned one, in plain form, where the
-// model's type or the database makes that of it. GORM writes what a map states as it is, such as a
-// uuid.UUID in capitals, which a column of texts would keep.
+// Written returns what to write for a stated value: the planned one, in plain form, if the model's
+// type or the database changes the stated one to that. GORM writes the values of a map as they are,
+// and a column of texts would keep a uuid.UUID in capitals.
 func Written(stated, planned any) any {
 	if plain, err := Plain(stated); err == nil && plain == planned {
 		return stated

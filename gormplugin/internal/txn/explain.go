@@ -14,7 +14,7 @@ import (
 
 // Explain replaces the database's error by the one that a caller should see, and ends a transaction
 // that the server has ended. more explains errors that only statements on guarded tables have; it
-// is nil for others.
+// is nil for other statements.
 func Explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.Failure)) {
 	err := db.Error
 	if err == nil && !d.Aborts {

@@ -14,8 +14,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-// How long the pauses between tries are, and after which time no further try begins: nobody waits
-// ten times for a lock wait that takes all of MySQL's 50 seconds.
+// The pauses between tries, and the time after which no further try begins. Otherwise ten tries
+// could each wait MySQL's 50 seconds for a row lock.
 const (
 	firstPause   = 2 * time.Millisecond
 	longestPause = 250 * time.Millisecond

@@ -26,15 +26,15 @@ const maxArranged = 10_000
 
 // Arrangement is a new place for each of several rows of one tree.
 type Arrangement struct {
-	// Parents are their parents, by key, nil for the top, and trees the trees that the caller
-	// states, nil for nothing.
+	// Parents has the new parents, by the rows' keys; nil is the top. trees has the trees that the
+	// caller states; nil is none.
 	Parents, trees map[any]any
-	// columns are the parent, and those that get what the structs of the rows have there.
+	// columns are the parent column, and those whose values come from the structs of the rows.
 	columns []*schema.Field
 	structs map[any]reflect.Value
 }
 
-// NewArrangement reads what a list of structs of the table says.
+// NewArrangement reads an arrangement from a list of structs of the table.
 func NewArrangement(db *gorm.DB, t *table.Table, rows reflect.Value, columns []string) (*Arrangement, error) {
 	if rows.Len() > maxArranged {
 		return nil, t.Unsupported("an arrangement has at most %d rows, not %d", maxArranged, rows.Len())
@@ -80,7 +80,7 @@ func (r *Arrangement) add(ctx context.Context, t *table.Table, row reflect.Value
 	return nil
 }
 
-// Assigned are the columns that the arrangement writes. What they get is filled in when the rows
+// Assigned are the columns that the arrangement writes. Their values are filled in when the rows
 // are written, some at a time.
 func (r *Arrangement) Assigned() map[string]any {
 	assigned := make(map[string]any)
@@ -90,7 +90,7 @@ func (r *Arrangement) Assigned() map[string]any {
 	return assigned
 }
 
-// assign has a statement give the rows with the ids what the arrangement says.
+// assign adds the values that the arrangement has for the rows with the ids.
 func (r *Arrangement) assign(ctx context.Context, t *table.Table, a *assignment, x *relocation, ids []any) {
 	columns := r.columns
 	if t.Name != nil && x.Crosses(&a.Change) {
@@ -114,8 +114,8 @@ func (r *Arrangement) assign(ctx context.Context, t *table.Table, a *assignment,
 	}
 }
 
-// setAside gives the rows that move names, and with what is below them paths, that no row can have.
-// It returns how they get from there to where they are to be.
+// setAside renames the rows that move, so that they and the rows below them have paths that no row
+// of the tree can have. It returns the moves from there to the new places.
 func (e *Engine) setAside(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move, descend bool) ([]plan.Move, error) {
 	there, back := plan.Aside(moves)
 	named := t.Path != nil && !t.IsLeaf() && !t.ByIDs // those of ids are unique by themselves
@@ -144,8 +144,8 @@ func (e *Engine) setAside(db *gorm.DB, tx *txn.Transaction, t *table.Table, move
 	return back, e.rewriteMoved(db, tx, t, there)
 }
 
-// checkSlots refuses an arrangement that gives a row the name of a sibling that stays. A unique
-// index would not say which row it is.
+// checkSlots refuses an arrangement by which a row gets a sibling that has its name and does not
+// move. A unique index would not say which row it is.
 func (e *Engine) checkSlots(db *gorm.DB, t *table.Table, x *relocation) error {
 	if t.Nameless {
 		return nil

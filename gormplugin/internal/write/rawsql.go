@@ -22,8 +22,8 @@ func Allow(db *gorm.DB) *gorm.DB {
 	return db.Set(rawWritesKey, true).Session(&gorm.Session{})
 }
 
-// trips returns the error for sql that writes to a guarded table, nil for any other.
-func (e *Engine) trips(sql string) error {
+// refusalOf returns the error for sql that may write to a guarded table, nil for any other.
+func (e *Engine) refusalOf(sql string) error {
 	if statement, table := e.Names.FindWrite(sql); statement != "" {
 		return &fault.RawWriteError{Table: table, Statement: statement}
 	}
@@ -48,7 +48,7 @@ func (e *Engine) watch(db *gorm.DB, executed bool) {
 	sql := db.Statement.SQL.String()
 	var err error
 	if e.Tripwire {
-		err = e.trips(sql)
+		err = e.refusalOf(sql)
 	}
 	writes := err != nil
 	if allowed, _ := db.Get(rawWritesKey); allowed == true {
@@ -73,8 +73,8 @@ func (e *Engine) WatchRow(db *gorm.DB) {
 	db.Statement.Dest = txn.Unwrapped(db.Statement.ConnPool).QueryRowContext(ctx, "")
 }
 
-// refusedContext is a context that has ended with a given error, of which database/sql makes a row
-// with that error.
+// refusedContext is a context that has ended with a given error. database/sql answers it with a row
+// that has that error.
 type refusedContext struct {
 	context.Context
 	err error
@@ -91,8 +91,8 @@ func (c *refusedContext) Done() <-chan struct{} {
 func (c *refusedContext) Err() error { return c.err }
 
 // AssertNodes asserts nodes for a caller who writes by other means, in the transaction that db is
-// in, and takes their path locks before if lock is set. It returns where they are, in the order of
-// the keys. To plans and assertions they are rows that are about to be deleted.
+// in. If lock is set, it first takes their path locks. It returns where the nodes are, in the order
+// of the keys. Plans and assertions treat them as rows that are about to be deleted.
 func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool) ([]pathlock.Location, error) {
 	tx, err := e.TransactionOf(db)
 	switch {
@@ -131,8 +131,8 @@ func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool)
 	return locations, nil
 }
 
-// nodesOf works out what the assertion of the nodes with the keys relies on: that each of them is
-// there, and its own path is right, too. Without lock it needs no path locks.
+// nodesOf plans the assertion of the nodes with the keys: each has to be there, and its own path
+// has to be right, too. Without lock, the plan needs no path locks.
 func (e *Engine) nodesOf(db *gorm.DB, t *table.Table, keys []any, hit plan.Hits, known map[any]*table.Node, share string, lock bool) (*plan.Removal, error) {
 	for _, n := range hit.Live {
 		if err := t.CheckSpelling(n.ID, keys); err != nil {

@@ -33,8 +33,8 @@ func (e *Engine) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, 
 	return nil
 }
 
-// lowestFirst returns the moves that rows below may follow. Where one moved row lies below another,
-// the rows below both follow the lower one, which comes first, even if its own path stays the same.
+// lowestFirst returns the moves that rows below may follow. If one moved row lies below another,
+// the rows below both follow the lower one. So it comes first, even if its own path stays the same.
 func lowestFirst(moves []plan.Move) []plan.Move {
 	moves = slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return m.Restored })
 	slices.SortFunc(moves, func(a, b plan.Move) int { return cmp.Compare(len(b.Node.Path), len(a.Node.Path)) })
@@ -110,8 +110,8 @@ func (e *Engine) relocationBy(db *gorm.DB, t *table.Table, a *assignment, hit pl
 	return &relocation{x, a}, err
 }
 
-// placed returns the assignment with the parent that it states by a path instead, if it does, and
-// that row among those above.
+// placed looks up a parent that the assignment states by a path. It returns the assignment with
+// that parent's key, and the rows above with that parent.
 func placed(db *gorm.DB, t *table.Table, a *assignment, hit plan.Hits, above map[any]*table.Node, lock string) (*assignment, map[any]*table.Node, error) {
 	goal, ok, err := t.Goal(&a.Change, hit, above)
 	if err != nil || !ok {
@@ -129,8 +129,7 @@ func placed(db *gorm.DB, t *table.Table, a *assignment, hit plan.Hits, above map
 	return &b, above, err
 }
 
-// hasVersion reports whether all rows that the update hits have a version, as far as one is
-// assigned.
+// hasVersion reports whether all rows that the update hits have the version.
 func (x *relocation) hasVersion(version any) bool {
 	for _, n := range x.Live {
 		if version != n.Version {
