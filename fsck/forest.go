@@ -16,7 +16,8 @@ type forest struct {
 	byKey         map[Key]*row
 	// leafRows are the live leaves of live rows.
 	leafRows []*row
-	// roots has the root row of each tree, of several the one with the smallest key.
+	// roots has the root row of each tree. Of several root rows, the one with the smallest key
+	// counts.
 	roots map[Key]*row
 	// cycles has the rows of each cycle by the one with the smallest key.
 	cycles map[*row][]*row
@@ -24,7 +25,7 @@ type forest struct {
 	alike map[*row]*row
 }
 
-// read reads the table, or one of its trees, in one state of the database.
+// read reads the table, or one of its trees, as it is at one instant.
 func (c *catalogue) read(ctx context.Context, tree Key, withDeleted bool) (f *forest, err error) {
 	failed := func(err error) error { return fmt.Errorf("fsck: read %s: %w", c.table.Table, err) }
 	tx, err := c.db.BeginTx(ctx, c.snapshot())
@@ -64,7 +65,8 @@ func (c *catalogue) read(ctx context.Context, tree Key, withDeleted bool) (f *fo
 	return f, nil
 }
 
-// snapshot are the options of a read-only transaction that sees one state of the database.
+// snapshot returns the options of a read-only transaction that sees the database as it is at one
+// instant.
 func (c *catalogue) snapshot() *sql.TxOptions {
 	if c.dialect.SoleWriter {
 		return &sql.TxOptions{ReadOnly: true}
@@ -72,7 +74,8 @@ func (c *catalogue) snapshot() *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 }
 
-// among is the end of a query that restricts the rows c to live ones of a tree.
+// among returns the end of a query, which restricts the rows c to those of a tree, and to live ones
+// unless withDeleted is set.
 func (c *catalogue) among(tree Key, withDeleted bool) (condition string, args []any) {
 	cols := c.columnsAs("c")
 	condition = "WHERE 1 = 1"
@@ -140,7 +143,7 @@ func (f *forest) readRows(ctx context.Context, tx *sql.Tx, tree Key, withDeleted
 	return above, rows.Err()
 }
 
-// readAlike finds siblings with names that are equal to the database, but differ. Only the database
+// readAlike finds siblings whose names differ, but are equal to the database. Only the database
 // knows its collations.
 func (f *forest) readAlike(ctx context.Context, tx *sql.Tx, tree Key) (err error) {
 	c := f.columnsAs("c")

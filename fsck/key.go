@@ -53,7 +53,7 @@ func (k Key) isFresh() bool {
 	return fresh
 }
 
-// text returns a text or bytes.
+// text returns a text or bytes as a string, "" for any other key.
 func (k Key) text() string {
 	switch v := k.v.(type) {
 	case string:

@@ -12,10 +12,9 @@ type Kind string
 
 // The kinds of problems.
 const (
-	// BadName: no path can have the name. It is NULL, empty, "." or "..", contains a slash, what
-	// separates names in the path's form or a control character, is not UTF-8, or is longer than
-	// [pathlock.MaxNameBytes]. The rows below
-	// have no right path.
+	// BadName: no path can have the name. It is NULL, empty, "." or "..", contains a slash, the
+	// separator of the path's form or a control character, is not UTF-8, or is longer than
+	// [pathlock.MaxNameBytes]. The rows below have no right path.
 	BadName Kind = "bad-name"
 	// Orphan: the parent is missing, deleted, or in another tree. The rows below have no right
 	// path.
@@ -104,7 +103,7 @@ func (s Summary) Total() int64 {
 }
 
 // problems reports what is wrong: first row by row, then what concerns several rows. Each check
-// goes in the order of keys.
+// takes the rows in the order of keys.
 func (f *forest) problems(report func(Problem) error) error {
 	for _, r := range f.rows {
 		for _, check := range []func(*row) *Problem{f.badName, orphan, f.onCycle, tooFarDown} {

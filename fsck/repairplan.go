@@ -11,11 +11,11 @@ import (
 type edit struct {
 	row *row
 	why Kind
-	// was is where the database has the row, to is where it goes, and up its parent there, nil at
-	// the top. They do not matter to an edit of paths.
+	// was is the row's place in the database, to its new place, and up its parent there, nil at the
+	// top. An edit of paths uses none of them.
 	was, to seat
 	up      *row
-	// number is the one behind the base of the name, from 1 for none.
+	// The new name is base with number appended; 1 stands for no number.
 	base   string
 	number int
 	// because are the other rows that are the reason for the edit.
@@ -43,9 +43,9 @@ type plan struct {
 	edits []*edit
 	// edited are the rows that are edited.
 	edited map[*row]bool
-	// named has the rows in each slot, with deleted ones, since an index may cover them, and with
-	// some that have left it, which only taken tells apart. next has, by group and base, the number
-	// up to which all are taken.
+	// named has the rows in each slot. It includes deleted rows, since an index may cover them, and
+	// some rows that have left the slot, which taken ignores. next has, by group and base, the
+	// number up to which all names are taken.
 	named map[slot][]*row
 	next  map[group]map[string]int
 	// moving is the row that gets a name.
@@ -56,8 +56,8 @@ type plan struct {
 	tops       map[Key]Key
 }
 
-// newPlan plans one kind of problem after the other, each in the order of keys. So the outcome
-// depends neither on the size of transactions nor on repairs that ended early.
+// newPlan plans the repair of one kind of problem after another, each in the order of keys. So the
+// outcome depends neither on the size of transactions nor on repairs that ended early.
 func (r *repair) newPlan(f *forest) *plan {
 	p := &plan{forest: f, repair: r, edited: make(map[*row]bool), named: make(map[slot][]*row), next: make(map[group]map[string]int), lostFounds: make(map[Key]*row)}
 	for _, r := range slices.Concat(p.rows, p.deleted) {

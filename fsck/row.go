@@ -74,13 +74,13 @@ func (r *row) above() *row {
 	return r.up
 }
 
-// rowID says which row it is, in which table of leaves, if in one.
+// rowID identifies a row. leaves is the table of a leaf, "" for any other row.
 type rowID struct {
 	leaves string
 	key    Key
 }
 
-// id returns the row's.
+// id returns the row's id.
 func (r *row) id() rowID {
 	if r.leaf == nil {
 		return rowID{key: r.key}
@@ -88,7 +88,7 @@ func (r *row) id() rowID {
 	return rowID{r.leaf.table.Table, r.key}
 }
 
-// of returns what is known of the table that a row is in.
+// of returns the catalogue of the table that a row is in.
 func (c *catalogue) of(r *row) *catalogue {
 	if r.leaf != nil {
 		return r.leaf
