@@ -8,21 +8,21 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-// Of a unique index over some rows, which have a condition or a value in a generated column, only
-// the forms are known that AutoMigrate writes. No other expression is judged.
+// A unique index may cover only some rows, by a condition or a generated column. The check knows
+// the expressions that AutoMigrate writes for that, and judges no others.
 
 // noise is what databases add to an expression, or leave out, and literals, which are none.
 var noise = regexp.MustCompile(`(?s)(?:\b_\w+)?'(?:''|[^'])*'|(?:\s|--[^\n]*|/\*.*?\*/)+|::(?:character varying|timestamp with(?:out)? time zone|\w+)(?:\(\d+\))?(?:\[\])?|["\x60\[\]()]`)
 
-// Databases write some things in another way than they were written.
+// Databases respell some of what they are given.
 var (
 	spellings = strings.NewReplacer("=anyarray", "in", "=false", "=0")
 	bytes     = regexp.MustCompile(`x'(\w+)'`)
 	negative  = regexp.MustCompile(`'(-\d+)'`)
 )
 
-// normal returns SQL in lower case, without comments, casts and the quotes of names, and with the
-// given text in the place of spaces. If that is "", parentheses are left out, too.
+// normal returns SQL in lower case, without comments, casts and the quotes around names, and with
+// the given text for each gap. If that is "", it leaves out parentheses, too.
 func normal(text, space string) string {
 	text = noise.ReplaceAllStringFunc(strings.ReplaceAll(text, `\'`, "'"), func(s string) string {
 		switch {
@@ -69,8 +69,8 @@ func (c *checker) isTop() string {
 	return c.dialect.NoParentSQLOfKind(c.dialect.QuotePart(parent.Name), dialect.KindOf(parent.Type)) + c.table.live(" AND ", c.dialect.QuotePart)
 }
 
-// keepsApart says which live rows a unique index keeps apart that have the same parent and name:
-// siblings, and rows at the top. known is not set for an index that is not judged.
+// keepsApart says which live rows with the same parent and name a unique index keeps apart:
+// siblings, and rows at the top. known is false for an index that cannot be judged.
 func (c *checker) keepsApart(i index) (siblings, top, known bool) {
 	t := c.table
 	same := append(t.siblings(), c.alike(i)...)
@@ -100,7 +100,8 @@ func (c *checker) keepsApart(i index) (siblings, top, known bool) {
 	return siblings, top, true
 }
 
-// alike are the marks that have one value in all live rows, as far as NULL is equal to NULL.
+// alike returns the deletion marks that have one value in all live rows. NULL is such a value if
+// the index treats it as equal to NULL.
 func (c *checker) alike(i index) (marks []string) {
 	for _, m := range c.table.Marks {
 		isOne := !m.OrNull || !bool(c.columns[m.Column].Nullable)
@@ -149,7 +150,8 @@ func (c *checker) checkUnique() {
 	}
 }
 
-// lacksUnique reports that a unique index is missing, unless one that is not known is it.
+// lacksUnique reports that a unique index is missing. It names those that cannot be judged, one of
+// which may be it.
 func (c *checker) lacksUnique(check Check, missing, why string, unknown []string, statements func() ([]string, string)) {
 	f := Finding{Severity: Unsafe, Check: check, Missing: missing, Why: why}
 	f.Statements, f.Advice = statements()
@@ -159,8 +161,8 @@ func (c *checker) lacksUnique(check Check, missing, why string, unknown []string
 	c.found(f)
 }
 
-// leastPrefix is the least number of characters of a path that an index has to hold. The older row
-// formats of InnoDB have room for as many.
+// leastPrefix is how many characters of a path an index has to hold at least. The older row formats
+// of InnoDB have room for that many.
 const leastPrefix = 191
 
 // checkPathIndex looks for the index that finds the rows below a path, or the leaves below a row.
@@ -200,7 +202,8 @@ func (c *checker) checkLookups() {
 	}
 }
 
-// tellsApart reports whether a unique index lets no two live rows have the same in some columns.
+// tellsApart reports whether a unique index keeps live rows from having the same values in some
+// columns.
 func (c *checker) tellsApart(i index, columns []string) bool {
 	same := append(c.alike(i), columns...)
 	isOther := func(p part) bool {

@@ -11,7 +11,7 @@ type Severity uint8
 
 const (
 	// Warning means that statements are slow, wait for each other needlessly, or fail needlessly,
-	// or that somebody has to see for themselves, as with a trigger.
+	// or that somebody has to look, as at a trigger.
 	Warning Severity = iota
 	// Unsafe means that a tree can break, or that nothing can be written.
 	Unsafe
@@ -54,7 +54,7 @@ const (
 	Engine Check = "engine"
 	// ForeignKeys: no foreign key changes rows by itself.
 	ForeignKeys Check = "foreign keys"
-	// Triggers: there is none, of which nobody knows what it writes.
+	// Triggers: there is none. Nobody knows what one writes.
 	Triggers Check = "triggers"
 	// Rules: there is none that rewrites the plugin's writes.
 	Rules Check = "rules"
