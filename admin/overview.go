@@ -13,8 +13,8 @@ import (
 // namedPerCounted is how many trees the overview names for each that it counts.
 const namedPerCounted = 10
 
-// overview is all trees in which somebody holds or waits. Those that are named have no counts
-// beyond [Config.MaxTrees] of them.
+// overview is all trees in which somebody holds or waits. It names more trees than it counts: see
+// [Config.MaxTrees].
 type overview struct {
 	Trees []treeLine `json:"trees"`
 	Total int        `json:"total"`

@@ -18,7 +18,7 @@ type refusal struct {
 	Detail string `json:"detail"`
 	// Field names what is wrong in the request.
 	Field string `json:"field,omitempty"`
-	// DegradedSince is since when requests of this process go on without the lock store.
+	// DegradedSince is when requests of this process began to go on without the lock store.
 	DegradedSince *time.Time `json:"degraded_since,omitempty"`
 	// retryAfter is for the header Retry-After, 0 for none.
 	retryAfter time.Duration

@@ -31,7 +31,7 @@ const (
 type release struct {
 	Namespace string `json:"namespace"`
 	ID        string `json:"id"`
-	// Key is that of the entry which the operator has looked at: a grant, or a request that waits.
+	// Key is the key of the entry that the operator looked at: a grant, or a request that waits.
 	Key    string `json:"key"`
 	Reason string `json:"reason"`
 
@@ -43,7 +43,7 @@ type releasedAnswer struct {
 	Entries int `json:"entries"`
 }
 
-// serveRelease takes everything away that an owner holds and waits for in a tree.
+// serveRelease takes away everything that an owner holds and waits for in a tree.
 func (p *page) serveRelease(w http.ResponseWriter, r *http.Request) {
 	who, err := p.mayRelease(r)
 	if err != nil {

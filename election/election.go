@@ -169,8 +169,8 @@ type Leadership struct {
 // whether the store answers or not.
 //
 // After the process or its host was stopped, its Err is right at once, and Done is closed within a
-// second. So ask Err before each step that only a leader may take, beside awaiting Done. Contexts
-// that descend from it end with Done.
+// second. So check Err before each step that only a leader may take, besides waiting for Done.
+// Contexts that descend from it end with Done.
 //
 // Under it, [Election.Campaign] of the same election returns the same term. Other locks that are
 // acquired under it are owned as under the context given to Campaign.

@@ -44,7 +44,7 @@ type Problem struct {
 	RetryAfter time.Duration `json:"-"`
 }
 
-// Holder is who holds what a request asked for, or waits for it before the request.
+// Holder is who holds what a request asked for, or is ahead of the request in the queue.
 type Holder struct {
 	// What is the note of the holder's lock.
 	What string `json:"what"`

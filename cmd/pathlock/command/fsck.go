@@ -156,7 +156,8 @@ func (c *fsckCommand) check(ctx context.Context, checker *fsck.Checker, report *
 	return c.nothing(summary)
 }
 
-// nothing returns an error if there was no row to check, which is mostly a typing error.
+// nothing returns an error if there was no row to check, which is usually a typo in the command
+// line.
 func (c *fsckCommand) nothing(s fsck.Summary) error {
 	deleted := ""
 	if c.Deleted != "" {

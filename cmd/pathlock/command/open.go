@@ -31,7 +31,7 @@ func (o storeOptions) forms() string {
 	return strings.Join(slices.DeleteFunc(anystore.Forms(o...), isPrivate), ", ")
 }
 
-// ownStores gets them for a command.
+// ownStores gives a command the lock stores that the program was built with.
 type ownStores struct{ stores storeOptions }
 
 // BeforeApply is called by kong.
@@ -47,8 +47,8 @@ type lockStore struct {
 	LocksPassword string `help:"Password of the lock store, unencoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Lock store:"`
 }
 
-// open opens the lock store, which has to be one that other programs see. Who only looks creates
-// neither tables nor a file. The caller calls the function that it returns in the end.
+// open opens the lock store, which has to be one that other programs see. With looks set, it
+// creates neither tables nor a file. The caller calls the returned function at the end.
 func (s lockStore) open(ctx context.Context, looks bool) (*pathlock.Locker, func(), error) {
 	switch {
 	case s.Locks == "":

@@ -16,14 +16,15 @@ func heeded() []os.Signal {
 	return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 }
 
-// ignoreStop has pathlock and its command ignore Ctrl-Z. It would stop nothing but the renewal of
-// what is held and, of a shell that is just starting a program, the half that tells nobody.
+// ignoreStop makes pathlock and its command ignore Ctrl-Z. It would stop the renewal of what is
+// held. If the command is a shell, it could also stop a child that has yet to become the program
+// that it starts, and the shell would wait for it unaware.
 func ignoreStop() { signal.Ignore(syscall.SIGTSTP) }
 
-// setGroup has a command run in a process group of its own, and in the foreground of the terminal
-// if pathlock is there: then signals also gets SIGCHLD. It always gets what the terminal stops a
-// group in the background with: that must not stop pathlock, or the lease would end under the
-// command. The caller calls giveBack when the command has ended.
+// setGroup makes a command run in a process group of its own, and in the foreground of the terminal
+// if pathlock is there: then signals also gets SIGCHLD. It always gets the signals with which a
+// terminal stops groups in the background: these must not stop pathlock, or the lease would end
+// under the command. The caller calls giveBack when the command has ended.
 func setGroup(cmd *exec.Cmd, signals chan<- os.Signal) (giveBack func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	signal.Notify(signals, syscall.SIGTTIN, syscall.SIGTTOU)
@@ -36,8 +37,8 @@ func setGroup(cmd *exec.Cmd, signals chan<- os.Signal) (giveBack func()) {
 	return func() { bringForward(terminal, syscall.Getpgrp()) }
 }
 
-// exchange brings forward the command's group or pathlock's own, in place of the other, if the
-// command was given the terminal. If a third group has it, such as a shell, that keeps it.
+// exchange gives the terminal to the given group, the command's or pathlock's own, if the command
+// has been given it. A third group that has the terminal, such as a shell's, keeps it.
 func exchange(cmd *exec.Cmd, group int) {
 	if !cmd.SysProcAttr.Foreground {
 		return
@@ -57,10 +58,10 @@ func bringForward(terminal, group int) {
 	_ = syscall.Kill(-group, syscall.SIGCONT)
 }
 
-// pass passes a signal on to the command's group. But SIGCHLD may say that the command has stopped,
-// and what stops a group in the background, that somebody of pathlock's own has: a pager behind a
-// pipe, for example. Whoever it is gets the terminal from the other, and goes on. signals are those
-// of [setGroup].
+// pass passes a signal on to the command's group. Three signals are for pathlock instead. SIGCHLD
+// may say that the command has stopped. SIGTTIN and SIGTTOU say that a process in pathlock's own
+// group wants the terminal, such as a pager at the end of a pipe. The group in need gets the
+// terminal, and continues. signals are those of [setGroup].
 func pass(cmd *exec.Cmd, s os.Signal, signals chan<- os.Signal) {
 	switch s {
 	case syscall.SIGCHLD:
@@ -79,7 +80,7 @@ func terminate(cmd *exec.Cmd) { pass(cmd, syscall.SIGTERM, nil) }
 
 func kill(cmd *exec.Cmd) { send(cmd, syscall.SIGKILL) }
 
-// send sends a signal to a command's group. Who has ended gets none.
+// send sends a signal to those in a command's group that still live.
 func send(cmd *exec.Cmd, s os.Signal) {
 	number, _ := s.(syscall.Signal)
 	_ = syscall.Kill(-cmd.Process.Pid, number)

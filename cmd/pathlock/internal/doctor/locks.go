@@ -79,8 +79,8 @@ func onlyRefuses(err error) bool {
 	return slices.ContainsFunc([]string{"takes no writes", "does not let the user do", "is a cluster", "refuses what it is asked for"}, func(part string) bool { return strings.Contains(trouble, part) })
 }
 
-// quorum examines the members of a quorum. What is a problem of a store by itself is none of a
-// minority of members.
+// quorum examines the members of a quorum. A problem of a single store is only a warning if a
+// minority of the members have it.
 func (e *exam) quorum(ctx context.Context, store *anystore.Store) {
 	const about, change = "the quorum", "repair the members: see their findings"
 	e.members = len(store.Members())
@@ -110,8 +110,8 @@ func (e *exam) quorum(ctx context.Context, store *anystore.Store) {
 	}
 }
 
-// Close closes a lock store in which nothing is held that would have to be given back: what a trial
-// has left behind ends with its lease.
+// Close closes a lock store. Nothing needs to be released first: what a trial has left behind ends
+// with its lease.
 func Close(ctx context.Context, store *anystore.Store) {
 	within := 10 * time.Second
 	if ctx.Err() != nil { // the command was interrupted
@@ -133,7 +133,7 @@ func MissingFile(store *anystore.Store) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// probe tries locks, and says what comes of it.
+// probe tries locks, and adds a finding about the outcome.
 func (e *exam) probe(ctx context.Context, about string, store *anystore.Store) {
 	took, err := trial(ctx, store.Store)
 	switch {

@@ -84,8 +84,7 @@ func (r Report) Count(level Level) int {
 // answerCheck is the check whether a server answers.
 const answerCheck = "answer"
 
-// Unanswered reports whether a server did not answer at all without which locks are not granted, or
-// trees not read.
+// Unanswered reports whether a server that grants locks or holds trees did not answer at all.
 func (r Report) Unanswered() bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == answerCheck && f.Level == Problem })
 }

@@ -9,15 +9,15 @@ import (
 // facts are what a server has said of itself.
 type facts map[string]string
 
-// rule says what facts mean. Of the rules of one check, the first that holds counts.
+// rule says what facts mean. The first rule of a check that holds decides.
 type rule struct {
 	check string
 	level Level
 	// when are conditions, all of which have to hold: "role=master", "appendfsync!=no". What the
 	// server has not said is "".
 	when string
-	// is, means and change are those of the finding, with {name} in the place of a fact. Where is
-	// is empty, there is none.
+	// is, means and change are those of the finding, with {name} in the place of a fact. A rule
+	// whose is is empty makes no finding.
 	is, means, change string
 }
 
@@ -54,7 +54,7 @@ func (f facts) fill(text string) string {
 	return place.ReplaceAllStringFunc(text, func(name string) string { return f[name[1:len(name)-1]] })
 }
 
-// flag is how a condition that is no comparison becomes a fact.
+// flag makes a fact of a condition.
 func flag(holds bool) string {
 	if holds {
 		return "yes"

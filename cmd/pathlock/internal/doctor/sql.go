@@ -14,8 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
-// databaseRules say what the settings of a session mean, on which package treeschema has no
-// opinion.
+// databaseRules judge the settings of a session that package treeschema does not judge.
 var databaseRules = map[*dialect.Dialect][]rule{
 	dialect.PostgreSQL: {
 		{"durability", Warning, "synchronous_commit=off", "synchronous_commit is off", "a crash of the server loses the last commits, both locks and changes of trees", "set synchronous_commit = on"},
@@ -40,8 +39,8 @@ var fsyncRules = []rule{
 
 const keepsLocks = "a transaction whose program hangs keeps its row locks for {lasts}, or until its connection breaks"
 
-// mostIdle is how long a transaction may keep its row locks whose program hangs, before that is
-// worth a word.
+// mostIdle is how long the transaction of a program that hangs may keep its row locks before that
+// is worth a word.
 const mostIdle = 10 * time.Minute
 
 // settings looks at the settings of a session.
@@ -57,8 +56,8 @@ func (e *exam) settings(ctx context.Context, db *sql.DB, about string, d *dialec
 	e.judge(about, f, databaseRules[d])
 }
 
-// serverChecks are those of package treeschema that matter for locks alone, too: the statements of
-// a lock store are right at any isolation level, SQL mode and encoding.
+// serverChecks are the checks of package treeschema that matter even if the database has only
+// locks: the statements of a lock store are right at any isolation level, SQL mode and encoding.
 var serverChecks = []struct {
 	check treeschema.Check
 	fine  string
@@ -127,8 +126,8 @@ func (e *exam) sqlLocks(ctx context.Context, about string, d *dialect.Dialect, s
 	return false
 }
 
-// pooler looks whether a pooler gives each transaction another session of PostgreSQL, which means
-// what is given. A program whose statements have names needs one that keeps them.
+// pooler looks for a pooler that gives each transaction another session of PostgreSQL. means says
+// what follows from that. Programs whose statements have names need a pooler that keeps these.
 func (e *exam) pooler(ctx context.Context, db *sql.DB, about string, d *dialect.Dialect, means string, named bool) {
 	if d != dialect.PostgreSQL {
 		return
@@ -148,8 +147,8 @@ func (e *exam) pooler(ctx context.Context, db *sql.DB, about string, d *dialect.
 	}
 }
 
-// rounds is how often two clients look for their sessions. A pooler mostly gives the session that
-// was used last, at the first try.
+// rounds is how often two clients look for their sessions. Most poolers hand out the session that
+// was used last, so that the first round shows it.
 const rounds = 10
 
 // sessionsMeet reports whether two clients with prepared statements meet in one session.
