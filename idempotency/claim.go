@@ -23,8 +23,8 @@ var (
 // errNoMore: what the key stands for has taken place, and its answer is not known.
 var errNoMore = errors.New("idempotency: the answer is lost")
 
-// The pauses between two looks at a key whose request is running. No database can wake somebody who
-// waits for a row, unless he holds a connection.
+// The pauses between two looks at a key whose request is running. No database can wake a client
+// that waits for a row, unless it keeps a connection.
 const (
 	firstLook   = 10 * time.Millisecond
 	longestLook = 250 * time.Millisecond

@@ -111,7 +111,7 @@ func (b *binder) locateAll(resolve func(nodes []Node) []pathlock.Resolution) err
 	}
 	b.found = resolve(b.nodes)
 	if len(b.found) != len(b.nodes) {
-		return fmt.Errorf("lockspec: %d nodes were to be found, and %d answers came", len(b.nodes), len(b.found))
+		return fmt.Errorf("lockspec: the resolver was asked for %d nodes, and returned %d answers", len(b.nodes), len(b.found))
 	}
 	for i, f := range b.found {
 		b.nodes[i].Location = f.Location

@@ -30,7 +30,7 @@ func TestTroubleSaysWhatIsWrong(t *testing.T) {
 		mysql(t) + "?replicas=1":                               "does not know an option of the URL",
 		testserver.ScratchPostgres(t) + "?replicas=1":          "does not know an option of the URL",
 		testserver.ScratchPostgres(t) + "_missing":             "has no database of that name",
-		others:                                   "has a table of that name which is none of locks",
+		others:                                   "has another table of that name",
 		"zk://other:hidden@" + keeper + "/locks": "does not let the user do what locks need",
 	} {
 		if err := use(t, url); err == nil || anystore.Trouble(err) != says || strings.Contains(err.Error(), "hidden") {

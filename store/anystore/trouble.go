@@ -75,7 +75,7 @@ var refusals = []refusal{
 	{`Error (1142|1143)\b|SQLSTATE 42501`, noRight},
 	{`Error 1049\b|SQLSTATE 3D`, "has no database of that name"},
 	{`Error 1146\b|SQLSTATE 42P01`, "has no table of locks"},
-	{`Error 1054\b|SQLSTATE 42703|sqlstore: the table is not as it has to be`, "has a table of that name which is none of locks"},
+	{`Error 1054\b|SQLSTATE 42703|sqlstore: the table is unusable`, "has another table of that name"},
 	{`Error 1193\b|SQLSTATE 42704`, "does not know an option of the URL"},
 	{`Error (1040|1203|1226)\b|SQLSTATE 53300`, "has too many connections"},
 	{`Error 1053\b|SQLSTATE 57P`, "is shutting down or starting"},

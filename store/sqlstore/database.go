@@ -58,9 +58,9 @@ const (
 
 // hints are what to do about a fault, beside a database's own.
 var hints = map[fault]string{
-	noTable:   "no program has made the table: those with anystore do, others call Store.Create, and both need the right to create tables",
-	noColumn:  "the table is none of locks: drop it, and create it by Store.Create",
-	forbidden: "the user needs SELECT, INSERT, UPDATE and DELETE on the table, or where there is none, the right to create tables",
+	noTable:   "no program has made the table: those with anystore do so when they start, others call Store.Create, and both need the right to create tables",
+	noColumn:  "it is not a table of locks: drop it, and create one with Store.Create",
+	forbidden: "the user needs SELECT, INSERT, UPDATE and DELETE on the table or, if there is none yet, the right to create tables",
 	tooLarge:  "raise max_allowed_packet",
 }
 
@@ -86,7 +86,7 @@ func databaseOf(d Dialect) (database, error) {
 			) ENGINE = InnoDB`,
 			sweep:   "DELETE FROM {table} WHERE {old} LIMIT ?",
 			further: mysqlFault,
-			toWrite: "a replica cannot serve, nor a session that only reads: name the primary",
+			toWrite: "neither a replica nor a read-only session can serve: name the primary",
 		}, nil
 	case Postgres:
 		return database{
@@ -105,7 +105,7 @@ func databaseOf(d Dialect) (database, error) {
 				SELECT (SELECT count(*) FROM t), (SELECT count(pg_notify(split_part(m, ' ', 1), split_part(m, ' ', 2)))
 				FROM t, unnest(string_to_array(?::text, ',')) AS m)`,
 			further: postgresFault,
-			toWrite: "a standby cannot serve, nor a session that only reads: name the primary",
+			toWrite: "neither a standby nor a read-only session can serve: name the primary",
 		}, nil
 	case SQLite:
 		return database{
@@ -117,10 +117,10 @@ func databaseOf(d Dialect) (database, error) {
 			)`,
 			sweep:   sweepByKey,
 			further: sqliteFault,
-			toWrite: "the process has to be able to write the file and its folder",
+			toWrite: "the process needs the right to write the file and its folder",
 		}, nil
 	default:
-		return database{}, fmt.Errorf("sqlstore: the dialect %q: give sqlstore.MySQL, sqlstore.Postgres or sqlstore.SQLite", d)
+		return database{}, fmt.Errorf("sqlstore: unknown dialect %q: give sqlstore.MySQL, sqlstore.Postgres or sqlstore.SQLite", d)
 	}
 }
 

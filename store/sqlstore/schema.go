@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// ErrTables says that the table is not as it has to be. The message says what is wrong with it.
-var ErrTables = errors.New("sqlstore: the table is not as it has to be")
+// ErrTables says that the table is unusable. The message says what is wrong with it.
+var ErrTables = errors.New("sqlstore: the table is unusable")
 
 // ErrNoTable says that the table is missing. It matches [ErrTables].
 var ErrNoTable = fmt.Errorf("%w: there is no table", ErrTables)

@@ -62,7 +62,7 @@ func Plain(value any) (any, error) {
 			if n := v.Float(); n == math.Trunc(n) && math.Abs(n) < least {
 				return int64(n), nil
 			}
-			return nil, fmt.Errorf("%w: %v is no whole number that a float surely holds: state an integer or a text", fault.ErrUnsupported, value)
+			return nil, fmt.Errorf("%w: a float may not hold %v exactly: state an integer or a text", fault.ErrUnsupported, value)
 		case reflect.String:
 			return v.String(), nil
 		case reflect.Slice:
