@@ -105,9 +105,9 @@ func (c Config) check() error {
 	case c.Prefix != "" && c.Prefix[0] != '/':
 		return refuse("the Prefix %q does not begin with a slash", c.Prefix)
 	case c.Poll < minPoll:
-		return refuse("a Poll of %v, at least %v is needed", c.Poll, minPoll)
+		return refuse("Poll is %v, and must be at least %v", c.Poll, minPoll)
 	case c.MaxTrees < 0:
-		return refuse("a negative MaxTrees")
+		return refuse("MaxTrees is negative")
 	}
 	for _, host := range c.Hosts {
 		if !web.ValidHost(host) {

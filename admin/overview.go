@@ -110,7 +110,7 @@ func treeOf(namespace, id string) (pathlock.Tree, error) {
 		return tree, nil
 	}
 	if _, wrong := pathlock.NewTree(namespace, "-"); wrong != nil {
-		return tree, invalid("namespace", "the namespace of no tree: 1 to 255 bytes without control characters")
+		return tree, invalid("namespace", "no tree has such a namespace: give 1 to 255 bytes without control characters")
 	}
-	return tree, invalid("id", "the id of no tree: 1 to 255 bytes without control characters")
+	return tree, invalid("id", "no tree has such an id: give 1 to 255 bytes without control characters")
 }

@@ -137,7 +137,7 @@ func (c *checker) checkUnique() {
 		if slices.ContainsFunc(i, func(p part) bool { return p.Prefix > 0 && p.Column == c.table.Name }) {
 			c.found(Finding{
 				Severity: Warning, Check: Siblings, Missing: "the unique index " + i[0].Index + " compares only the beginning of " + c.table.Name,
-				Why: "it refuses a free name as taken", Advice: "drop it; there has to be one over the whole names",
+				Why: "it refuses names that are free", Advice: "drop it, and have one over the whole names",
 			})
 		}
 	}
@@ -193,7 +193,7 @@ func (c *checker) checkLookups() {
 		}
 		f := Finding{
 			Severity: Warning, Check: Lookup, Missing: "no unique index is over " + strings.Join(columns, ", "),
-			Why: "requests find rows by that: slowly, and not where two have the same",
+			Why: "requests look rows up by that: slowly without an index, and not at all where two rows have the same",
 		}
 		if f.Advice = c.refuses(columns); f.Advice == "" {
 			f.Statements = []string{c.create("UNIQUE ", columns[len(columns)-1], c.parts(columns), "")}
