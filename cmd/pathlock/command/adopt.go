@@ -15,7 +15,7 @@ import (
 type adoptCommand struct {
 	DB      string        `help:"Database to read: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. Set the environment variable: other users can see the command line." required:"" env:"PATHLOCK_DB" placeholder:"URL"`
 	Table   string        `help:"Table to look at: suites or schema.suites (default: all tables)." placeholder:"NAME"`
-	Tree    string        `name:"tree-column" help:"Column of the trees' ids, or two that together say the tree, such as uid,sid, with --table (default: what the rows say)." placeholder:"COLUMN"`
+	Tree    string        `name:"tree-column" help:"Column of the trees' ids, or two that together identify the tree, such as uid,sid, with --table (default: what the rows say)." placeholder:"COLUMN"`
 	Name    string        `help:"Column of the names of siblings, with --table (default: what the rows say)." placeholder:"COLUMN"`
 	Deleted *string       `help:"Column that marks a row as deleted, as pathlock fsck takes it, with --table. Give --deleted= if rows are deleted for good (default: what the rows say)." placeholder:"COLUMN"`
 	When    string        `help:"Value by which that column marks a row as deleted: archived, 2. All others are then live." name:"deleted-when" placeholder:"VALUE"`
@@ -32,7 +32,7 @@ func (*adoptCommand) Help() string {
   - how many rows agree with that, and three that do not. Two shapes that fit equally are both shown
   - the tags and options of the GORM plugin, and the flags of pathlock fsck
   - the statements that the schema needs, what they lock, and their way back
-  - what fsck finds today, what will be refused that old code did, and the steps of the roll-out
+  - what fsck finds today, what old code does that will be refused, and the steps of the roll-out
 
 It names trees of other kinds, such as nested sets, with the reason why they are not supported.
 It reads up to a million rows of a table, those with the smallest keys, and says so if there are more.

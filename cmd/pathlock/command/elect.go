@@ -12,7 +12,7 @@ import (
 
 type electCommand struct {
 	Name    string   `arg:"" help:"Name of the election, such as billing/scheduler: that of election.New in programs." placeholder:"NAME"`
-	Command []string `arg:"" optional:"" help:"Behind --: the command and its arguments." placeholder:"COMMAND"`
+	Command []string `arg:"" optional:"" help:"After --: the command and its arguments." placeholder:"COMMAND"`
 
 	Value string `help:"What observers of the election see as the leader, such as an address (default: the command's name and the user)." placeholder:"TEXT"`
 

@@ -115,7 +115,7 @@ func (c *explainCommand) validate() error {
 		{goes && c.To == nil, "a " + c.Operation + " needs --to"},
 		{c.Snapshot && c.Operation != "copy", "--snapshot is for copy"},
 		{c.Node == nil && c.Operation != "gate", "no path: name the node, such as /a/b"},
-		{c.Node != nil && c.Operation == "gate", "a gate is the whole tree's, and takes no path"},
+		{c.Node != nil && c.Operation == "gate", "a gate locks the whole tree, and takes no path"},
 	} {
 		if flaw.there {
 			return fmt.Errorf("%w: %s", errUsage, flaw.says)
@@ -184,7 +184,7 @@ var meanings = map[pathlock.Mode]string{
 	pathlock.ModeIS:  "others may not lock all of it exclusively",
 	pathlock.ModeIX:  "others may not lock all of it",
 	pathlock.ModeS:   "others may not change anything in it",
-	pathlock.ModeSIX: "others may read single nodes in it alone",
+	pathlock.ModeSIX: "others may only read single nodes in it",
 	pathlock.ModeX:   "others may neither change nor lock anything in it",
 }
 

@@ -59,8 +59,9 @@ The check reads every live row into memory, in one state of the database: up to 
   - bad-name: no path can contain the name
 
 --repair shows what a repair would change. --repair --apply changes it, in transactions that each hold the lock of a whole tree. You can stop a
-repair at any moment and run it again. --locks names the lock store of the programs that write the table; give off if none does. It skips and reports what it cannot repair, such as a row that the database refuses to change or a
-tree that another program keeps busy, and repairs the rest.
+repair at any moment and run it again. --locks names the lock store of the programs that write the table; give off if none does. The repair
+skips and reports what it cannot repair, such as a row that the database refuses to change or a tree that another program keeps busy, and
+repairs the rest.
 
 Examples:
 

@@ -12,7 +12,7 @@ import (
 
 type lockCommand struct {
 	Name    string   `arg:"" optional:"" help:"Name of the lock, such as billing/nightly, as for Locker.Mutex in programs. With --tree, give none." placeholder:"NAME"`
-	Command []string `arg:"" optional:"" help:"Behind --: the command and its arguments." placeholder:"COMMAND"`
+	Command []string `arg:"" optional:"" help:"After --: the command and its arguments." placeholder:"COMMAND"`
 
 	Tree    namedTree      `help:"Lock a node of a tree, such as testplan/plan-001, instead of a name." placeholder:"TREE"`
 	Path    *pathlock.Path `help:"Path of the node (default: /, the whole tree)." placeholder:"PATH"`

@@ -30,7 +30,7 @@ func (r *report) moves(m fsck.Moves) error {
 	if m.Reason != "" {
 		refused = "; --apply refuses that without --allow-moves: " + m.Reason
 	}
-	return r.line(typed{"moves", m}, "%d of %d rows would move below lost+found or up%s", m.Moves, m.Rows, refused)
+	return r.line(typed{"moves", m}, "%d of %d rows would move below lost+found or to the top%s", m.Moves, m.Rows, refused)
 }
 
 func (r *report) problem(p fsck.Problem) error {
@@ -97,7 +97,7 @@ func (r *report) repaired(s fsck.RepairSummary, applied, complete bool) {
 	case !complete:
 		text = fmt.Sprintf("ended early after %d changes in %d transactions; run it again to continue", s.Changes, s.Transactions)
 	case !applied:
-		text = fmt.Sprintf("%s\n%d values would be changed, %d problems would be left if the database takes them all; nothing has been written (--apply does)", count(s.Before), s.Changes, s.After.Total())
+		text = fmt.Sprintf("%s\n%d values would change, and %d problems remain if the database accepts all of that; nothing has been written (--apply writes)", count(s.Before), s.Changes, s.After.Total())
 	default:
 		skipped := ""
 		if s.Skipped > 0 {

@@ -54,20 +54,20 @@ func noteOf(command []string) string {
 }
 
 // run runs a command while it holds what acquire acquires, and returns the exit code. The command
-// has to be all that args, the command line, has behind --: without a name before it, its first
+// has to be all that args, the command line, has after --: without a name before it, its first
 // word would be the name.
 func (u *underLock) run(ctx context.Context, out *output, args []string, name string, command []string, acquire func(context.Context, *pathlock.Locker) (heldLock, error)) (int, error) {
-	var behind []string
+	var after []string
 	if dashes := slices.Index(args, "--"); dashes >= 0 {
-		behind = args[dashes+1:]
+		after = args[dashes+1:]
 	}
 	switch {
-	case len(behind) == 0:
-		return exitUsage, fmt.Errorf("%w: no command: give it behind --", errUsage)
-	case !slices.Equal(command, behind):
-		return exitUsage, fmt.Errorf("%w: give what is locked before --, and nothing but the command behind it", errUsage)
+	case len(after) == 0:
+		return exitUsage, fmt.Errorf("%w: no command: give it after --", errUsage)
+	case !slices.Equal(command, after):
+		return exitUsage, fmt.Errorf("%w: name the lock before --, and give nothing but the command after it", errUsage)
 	case u.Grace < 0, u.Grace > u.Lease/2:
-		return exitUsage, fmt.Errorf("%w: --grace must be from 0 to half of --lease, and is %v of %v", errUsage, u.Grace, u.Lease)
+		return exitUsage, fmt.Errorf("%w: --grace must be from 0 to half of --lease, and is %v with a lease of %v", errUsage, u.Grace, u.Lease)
 	}
 	// It is not the end of ctx that ends what is held, but the end of the command.
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -128,7 +128,7 @@ func (u *underLock) runHeld(ctx context.Context, cmd *exec.Cmd, h heldLock, sign
 	case errors.Is(released, pathlock.ErrLost):
 		return exitLost, fmt.Errorf("while the command ran: %w", released)
 	case released != nil:
-		return codeOfState(cmd.ProcessState), failed("it is held until its lease ends: releasing it", released)
+		return codeOfState(cmd.ProcessState), failed("releasing it failed, and it stays held until its lease ends", released)
 	default:
 		return codeOfState(cmd.ProcessState), nil
 	}

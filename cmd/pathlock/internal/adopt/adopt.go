@@ -124,7 +124,7 @@ func Run(ctx context.Context, db *sql.DB, of fsck.Dialect, opts Options) (Report
 		report.Trees = append(report.Trees, tree)
 	}
 	if opts.Table != "" && len(report.Trees)+len(report.Unsupported) == 0 {
-		return report, fmt.Errorf("%q holds no tree: no column of most rows has the keys of other rows, or a path that follows from them", opts.Table)
+		return report, fmt.Errorf("%q holds no tree: in no column do most rows have the key of another row, or a path that follows from other rows", opts.Table)
 	}
 	return report, nil
 }
@@ -204,7 +204,7 @@ func (r *reader) describe(ctx context.Context, s shape) (Tree, error) {
 		tree.Agree, tree.Disagree = 0, []Disagree{}
 	} else if !enough(v.agree, v.rows) {
 		repair := slices.IndexFunc(tree.rollout(), func(step string) bool { return strings.HasPrefix(step, "Repair") })
-		tree.Notes = append(tree.Notes, fmt.Sprintf("the tree is broken: %d of %d rows agree: repair it by fsck (step %d of the roll-out)", v.agree, v.rows, repair+1))
+		tree.Notes = append(tree.Notes, fmt.Sprintf("the tree is broken: %d of %d rows agree: repair it with fsck (step %d of the roll-out)", v.agree, v.rows, repair+1))
 	}
 	tree.Findings, err = r.check(ctx, s)
 	return tree, err

@@ -120,7 +120,7 @@ func (s *shape) checkRowsBelow() {
 	default:
 		return
 	}
-	s.noMark = fmt.Sprintf("%s: it is taken for no mark. If it is one, give --deleted %s", why, s.Deleted)
+	s.noMark = fmt.Sprintf("%s: so it does not count as a deletion mark. If it is one, give --deleted %s", why, s.Deleted)
 	if s.DeletedWhen != "" {
 		s.noMark += " --deleted-when " + quoted(s.DeletedWhen, true)
 	}

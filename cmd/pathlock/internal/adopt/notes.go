@@ -34,7 +34,7 @@ func (s *shape) notes() (notes []string) {
 			}
 		}
 		if halves > 0 {
-			notes = append(notes, fmt.Sprintf("%d rows have NULL in %s, and so no tree, which nothing starts with: give them a value first, and make both columns NOT NULL", halves, strings.Join(s.pair, " or ")))
+			notes = append(notes, fmt.Sprintf("%d rows have NULL in %s, and so no tree, and no program starts with such rows: give them a value first, and make both columns NOT NULL", halves, strings.Join(s.pair, " or ")))
 		}
 	}
 	for _, table := range s.nameless {
@@ -99,7 +99,7 @@ func (s *shape) others() (notes []string) {
 		switch differ, rows := s.distinct(column); {
 		case slices.Contains(s.of.unique, column):
 		case column == s.of.alias && differ < rows:
-			notes = append(notes, fmt.Sprintf("%d rows have no value of their own in %s: give them one before its unique index", rows-differ, column))
+			notes = append(notes, fmt.Sprintf("%d rows have no value of their own in %s: give them one before you create its unique index", rows-differ, column))
 		case s.of.alias == "" && keyHint.MatchString(column) && nearlyAll(differ, rows):
 			notes = append(notes, fmt.Sprintf("if URLs name rows by %[1]s: ResolverBy needs a unique index; %[2]d rows have no value of their own: give --alias %[1]s to this command", column, rows-differ))
 		}

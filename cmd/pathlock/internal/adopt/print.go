@@ -157,7 +157,7 @@ func (t Tree) write(b *strings.Builder) {
 	}
 	list("Statements", statements)
 	list("What fsck finds", t.Findings)
-	list("Refused from then on, or different", t.Refused)
+	list("Refused or different from then on", t.Refused)
 	steps := t.rollout()
 	for i := range steps {
 		steps[i] = fmt.Sprintf("%d. %s", i+1, steps[i])

@@ -58,7 +58,7 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 		for _, c := range part.short {
 			modify := "ALTER TABLE " + r.dialect.Quote(part.Table.Table) + " MODIFY " + r.dialect.QuotePart(c.Name) + " "
 			planned = append(planned, c)
-			add(Statement{SQL: modify + r.typeOf(c), Why: "no index holds a " + of.columns[c.Name].Type + " in full; this has room for those found to grow"})
+			add(Statement{SQL: modify + r.typeOf(c), Why: "no index holds a " + of.columns[c.Name].Type + " in full; this type leaves the values that were found room to grow"})
 		}
 		model := doctor.ModelOf(part.Table, part.columns())
 		model.Planned, model.TextKeys = planned, part.textKeys()
@@ -187,9 +187,9 @@ func (r *reader) locks(sql string, t *table) string {
 	case strings.HasPrefix(sql, "UPDATE"):
 		says = "writers of the same rows wait"
 	case strings.Contains(sql, " ADD COLUMN "):
-		return "nothing, once it has the table for an instant"
+		return "nothing, after an instant in which it locks the table"
 	case r.dialect == dialect.MySQL && strings.Contains(sql, " KEY "):
-		says = "nothing, once it has the table for an instant"
+		says = "nothing, after an instant in which it locks the table"
 	case r.dialect == dialect.PostgreSQL && strings.HasPrefix(sql, "CREATE"):
 		says = "writers wait, unless it is CREATE INDEX CONCURRENTLY"
 	case r.dialect == dialect.PostgreSQL:

@@ -28,7 +28,7 @@ func (e *exam) database(ctx context.Context) {
 	}
 	e.server(ctx, db, about, d, false)
 	e.settings(ctx, db, about, d)
-	e.pooler(ctx, db, about, d, "what a session was told, such as by SET, holds for no later transaction", !e.Nameless)
+	e.pooler(ctx, db, about, d, "session settings, such as those by SET, do not last until the next transaction", !e.Nameless)
 	if table == nil {
 		return
 	}
@@ -137,7 +137,7 @@ func (e *exam) same(ctx context.Context, store *anystore.Store) {
 	case err != nil:
 		e.unknown(about, check, err, "")
 	case len(places) == 0:
-		e.found(Advice, about, check, "the programs have not recorded their lock store in the database", "one that uses another goes unnoticed", "have them call gormplugin.VerifyLocks when they start")
+		e.found(Advice, about, check, "the programs have not recorded their lock store in the database", "a program that uses another one goes unnoticed", "have them call gormplugin.VerifyLocks when they start")
 	}
 	for _, p := range places {
 		switch id {

@@ -14,10 +14,10 @@ import (
 
 // etcdRules say what the members of an etcd say. Older versions are no longer maintained.
 var etcdRules = []rule{
-	{"version", Warning, "old=yes", "etcd {version}", "it gets no more corrections", "update to 3.5 or later, one member after the other"},
+	{"version", Warning, "old=yes", "etcd {version}", "it gets no more fixes", "update to 3.5 or later, one member after another"},
 	{"version", Fine, "version!=", "etcd {version}", "", ""},
 
-	{"members", Warning, "members=1 quorum=", "there is one member", "while it is down, nothing is granted; with its disk, all locks are lost", "run three members"},
+	{"members", Warning, "members=1 quorum=", "there is one member", "while it is down, nothing is granted; if its disk is lost, so are all locks", "run three members"},
 	{"members", Fine, "members!=", "there are {members}", "", ""},
 }
 
@@ -27,7 +27,7 @@ func (e *exam) etcd(ctx context.Context, about string, client *clientv3.Client) 
 		_, addr, _ := strings.Cut(endpoint, "://")
 		status, err := answer(ctx, e, func(ctx context.Context) (*clientv3.StatusResponse, error) { return client.Status(ctx, endpoint) })
 		if err != nil {
-			e.found(Warning, addr, "member", "it does not answer: "+err.Error(), "one more that does not may keep the others from granting anything",
+			e.found(Warning, addr, "member", "it does not answer: "+err.Error(), "if another one fails too, the rest may grant nothing",
 				"start it, or take it out of the cluster and the URL")
 			continue
 		}

@@ -84,7 +84,7 @@ func (e *exam) cluster(ctx context.Context, about string, client *redis.ClusterC
 	}
 	text, err := answer(ctx, e, func(ctx context.Context) (string, error) { return answering[0].ClusterInfo(ctx).Result() })
 	if err != nil {
-		e.unknown(about, "cluster", err, "run the doctor as a user with +cluster|info, besides as the programs' own")
+		e.unknown(about, "cluster", err, "run the doctor as a user with +cluster|info, too")
 	} else {
 		e.judge(about, fieldsOf(text), clusterRules)
 	}
@@ -94,7 +94,7 @@ func (e *exam) cluster(ctx context.Context, about string, client *redis.ClusterC
 // node examines one primary. It reports whether it answers.
 func (e *exam) node(ctx context.Context, client *redis.Client, more facts) bool {
 	addr := client.Options().Addr
-	const right = "run the doctor as a user with +info +config|get, besides as the programs' own"
+	const right = "run the doctor as a user with +info +config|get, too"
 	text, err := answer(ctx, e, func(ctx context.Context) (string, error) { return client.Info(ctx).Result() })
 	if err != nil {
 		if _, refused := errors.AsType[redis.Error](err); !refused {

@@ -156,7 +156,7 @@ func (e *exam) fine(about, check, is string) { e.found(Fine, about, check, is, "
 
 // unknown adds that something could not be looked at. The error is a server's.
 func (e *exam) unknown(about, check string, err error, change string) {
-	e.found(Unknown, about, check, fmt.Sprintf("not looked at: %v", err), "whether it is right is not known", change)
+	e.found(Unknown, about, check, fmt.Sprintf("not examined: %v", err), "whether it is right is unknown", change)
 }
 
 // unanswered adds that a server does not serve.

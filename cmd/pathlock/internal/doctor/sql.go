@@ -110,16 +110,16 @@ func (e *exam) sqlLocks(ctx context.Context, about string, d *dialect.Dialect, s
 		return false
 	}
 	e.settings(ctx, store.DB(), about, d)
-	e.pooler(ctx, store.DB(), about, d, "no notification gets through: waiters look once in a second", false)
+	e.pooler(ctx, store.DB(), about, d, "no notification gets through: waiters look once a second", false)
 	err := e.ask(ctx, store.Check)
 	switch {
 	case err == nil:
-		e.fine(about, "tables", "the tables of the locks are as they have to be, and the user may write them")
+		e.fine(about, "tables", "the tables of the locks are right, and the user may write them")
 		return true
 	case !errors.Is(err, sqlstore.ErrTables):
 		e.unanswered(about, err)
 	case errors.Is(err, sqlstore.ErrNoTable):
-		e.found(Warning, about, "tables", "there is no table of the locks yet", "the first program that opens the store creates it; its user needs the right to do that", "start a program as a user who may create tables; after that, the right to read and write them is enough")
+		e.found(Warning, about, "tables", "there is no table of locks yet", "the first program that opens the store creates it; its user needs the right to do that", "start a program as a user who may create tables; after that, the right to read and write them is enough")
 	default:
 		e.found(Problem, about, "tables", err.Error(), "nothing is granted", "drop the table while no program runs, and let a program create it again")
 	}
