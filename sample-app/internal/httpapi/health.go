@@ -59,7 +59,7 @@ func (a *api) readyToRead(r request) (any, error) {
 // database is full still serves reads, as all others do.
 func (a *api) serves(ctx context.Context) error {
 	if a.Draining() {
-		return middleware.NewRetryableProblem(http.StatusServiceUnavailable, "stopping", "this instance ends")
+		return middleware.NewRetryableProblem(http.StatusServiceUnavailable, "stopping", "this instance is shutting down")
 	}
 	if err := a.DB.Ping(ctx); err != nil {
 		return notReady("database", anystore.Trouble(err), err)
