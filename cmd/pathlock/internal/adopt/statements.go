@@ -187,9 +187,9 @@ func (r *reader) locks(sql string, t *table) string {
 	case strings.HasPrefix(sql, "UPDATE"):
 		says = "writers of the same rows wait"
 	case strings.Contains(sql, " ADD COLUMN "):
-		return "nothing, after an instant in which it locks the table"
+		return "nothing, after locking the table for an instant"
 	case r.dialect == dialect.MySQL && strings.Contains(sql, " KEY "):
-		says = "nothing, after an instant in which it locks the table"
+		says = "nothing, after locking the table for an instant"
 	case r.dialect == dialect.PostgreSQL && strings.HasPrefix(sql, "CREATE"):
 		says = "writers wait, unless it is CREATE INDEX CONCURRENTLY"
 	case r.dialect == dialect.PostgreSQL:
