@@ -60,7 +60,7 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 	return l.ask(ctx, scope, a)
 }
 
-// ask has the store grant a to the scope, for a lock whose context descends from parent.
+// ask asks the store to grant a to the scope, for a lock whose context descends from parent.
 func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, error) {
 	acquisition, err := a.acquisition(scope)
 	if err != nil {

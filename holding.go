@@ -171,8 +171,8 @@ type grant struct {
 	pins int
 	// kept says that the grant belongs to a detached hold, and stays with it.
 	kept bool
-	// degraded says that no store has made it: see [Degrade]. So it is with all grants of a
-	// holding, or with none.
+	// degraded says that no store has made it: see [Degrade]. It is set for all grants of a
+	// holding, or for none.
 	degraded bool
 }
 
@@ -204,9 +204,9 @@ func (g *grant) covers(c Claim) bool {
 // isAttachedIn reports whether the scope is that of an attached hold in the tree.
 func (s *Scope) isAttachedIn(tree Tree) bool { return s.attached != nil && s.attached.tree == tree }
 
-// baseIn returns the holding of which an acquisition in a tree is to be a part, nil if of none. The
-// error matches ErrLost if the scope's attached hold has ended here: its owner must not come to
-// life again.
+// baseIn returns the holding that an acquisition in a tree has to become a part of, nil if there is
+// none. The error matches ErrLost if the scope's attached hold has ended here: its owner must not
+// come to life again.
 func (s *Scope) baseIn(tree Tree) (*holding, error) {
 	if !s.isAttachedIn(tree) {
 		return nil, nil
@@ -259,7 +259,7 @@ func (h *holding) leaveBase() {
 	h.base.tidy()
 }
 
-// whole returns the holding of the whole hold, of which h may be a part.
+// whole returns the holding of the whole hold: h itself, or the one that h is a part of.
 func (h *holding) whole() *holding {
 	if h.base != nil {
 		return h.base

@@ -27,7 +27,7 @@ type Lock struct {
 	limit *limit
 
 	// The scope's mutex guards what follows. [Lock.Exchange] changes note, which is at first the
-	// request's. pins are the grants that the lock relies on. Their array is one, since there is
+	// request's. pins are the grants that the lock relies on. Their array is in one, since there is
 	// hardly ever a second.
 	note string
 	pins []*grant
@@ -139,10 +139,10 @@ func (k *Lock) report(ctx context.Context, what string, method func(Observer, co
 	})
 }
 
-// exchange has the store grant something else to the lock's owner, then has swap put it in the
-// place of what the lock relies on, and releases that if nothing else needs it. The owner passes
-// all that wait for it, so nobody is let in between. With the scope's mutex locked, request says
-// what to ask for, and swap is called. After an error the lock is as it was.
+// exchange asks the store to grant something else to the lock's owner. swap then puts it in the
+// place of what the lock relies on, which exchange releases if nothing else needs it. The owner
+// passes all that wait for it, so nobody is let in between. With the scope's mutex locked, request
+// says what to ask for, and swap is called. After an error the lock is as it was.
 func (k *Lock) exchange(ctx context.Context, request func() (prepared, error), swap func(fresh *Lock)) error {
 	h := k.holding
 	l := h.scope.locker
@@ -288,8 +288,8 @@ func (c *lockContext) context() context.Context {
 }
 
 // Value implements [context.Context]. Only the standard library's key for a context's cancellation,
-// which is a *int, needs the context that does the work. Who asks for that has asked for Done, and
-// so for a look at the clock.
+// which is a *int, needs the context that does the work. Whoever asks for that has asked for Done
+// before, which looks at the clock.
 func (c *lockContext) Value(key any) any {
 	switch k := key.(type) {
 	case scopeKey:

@@ -88,8 +88,8 @@ func (l *Locker) Snapshot(ctx context.Context, tree Tree) (Snapshot, error) {
 	return l.store.Snapshot(ctx, tree)
 }
 
-// Trees returns the trees in which somebody holds or waits, in no particular order. The tree that
-// [Locker.StoreID] keeps is none of them.
+// Trees returns the trees in which somebody holds or waits, in no particular order. It leaves out
+// the tree of [Locker.StoreID].
 func (l *Locker) Trees(ctx context.Context) ([]Tree, error) {
 	trees, err := l.store.Trees(ctx)
 	return slices.DeleteFunc(trees, func(t Tree) bool { return t == identity }), err

@@ -27,8 +27,8 @@ const MutexNamespace = "mutex"
 // A lock is lost if its lease ends before its release. Then its context ends, with a cause that
 // matches [ErrLost], by the clock no later than the lease, so before anybody else gets the mutex.
 // What is written without a look at the context may still come late. Where that would do harm,
-// write [Lock.Fence] along, which grows with every grant of a name, and have the writes refused
-// that bring a smaller one than the last.
+// write [Lock.Fence] too, which grows with every grant of a name, and refuse writes with a smaller
+// fence than the last.
 //
 // A holder that hangs while its process lives keeps the lease, so bound the hold: by MaxHold, or by
 // a deadline of the context given to Lock. At the earlier of the two, the lock is released, and its
@@ -82,14 +82,14 @@ func (m *Mutex) Lock(ctx context.Context) (*Lock, error) { return m.TryLockFor(c
 func (m *Mutex) TryLock(ctx context.Context) (*Lock, error) { return m.TryLockFor(ctx, NoWait) }
 
 // TryLockFor is Lock with a time-out: when others have kept the mutex for d, it returns a
-// [*ConflictError]. It does not wait for others if d is not positive. Where the store does not
-// answer, it ends at the latest the store's time-out later than that.
+// [*ConflictError]. It does not wait for others if d is not positive. If the store does not answer,
+// it ends at most the store's time-out later than that.
 func (m *Mutex) TryLockFor(ctx context.Context, d time.Duration) (*Lock, error) {
 	return m.acquire(ctx, X(Root()), d)
 }
 
-// RLock waits, until it may read or ctx ends, for the writers that hold the mutex or came before
-// it. Errors are those of [Mutex.Lock].
+// RLock waits for the writers that hold the mutex or came before it, until it may read or ctx ends.
+// Errors are those of [Mutex.Lock].
 func (m *RWMutex) RLock(ctx context.Context) (*Lock, error) { return m.TryRLockFor(ctx, Forever) }
 
 // TryRLock takes the mutex for reading if no writer holds it or waits for it. Otherwise it returns

@@ -148,7 +148,7 @@ const (
 	// StepHandler runs the rest of the handler chain under the locks. Its error is the last one of
 	// the chain, a panic, or why the locks were lost.
 	StepHandler StepKind = "handler"
-	// StepAssert proves under row locks that rows are where a write was planned on them. An error
+	// StepAssert proves under row locks that rows are where the plan of a write has them. An error
 	// that matches [ErrPathChanged] says that they are not. At the first attempt that only says
 	// that a plain read was out of date: the write is planned again, by locking reads.
 	StepAssert StepKind = "assert"
@@ -159,9 +159,9 @@ const (
 	// beginner asked for it.
 	StepRollback StepKind = "rollback"
 	// StepRetry is a further try of work that had to start over: of locking nodes that moved before
-	// they were locked, or of a transaction that the database gave up.
+	// they were locked, or of a transaction that the database aborted.
 	StepRetry StepKind = "retry"
-	// StepRelease has the store release what no lock needs any more.
+	// StepRelease asks the store to release what no lock needs any more.
 	StepRelease StepKind = "release"
 )
 

@@ -297,9 +297,9 @@ func (s *Scope) newGrantID() GrantID {
 }
 
 // hold enters a grant that the store has made, and returns the lock on it. If the lease has ended
-// by the clock, it enters nothing, and the error matches ErrLost. So it does, with ErrUnavailable,
-// if the store has made one of this grant and what the scope holds in the tree, and not the other:
-// they were asked for at once while the store was about to go or to return.
+// by the clock, it enters nothing, and the error matches ErrLost. It also matches ErrLost, and
+// ErrUnavailable too, if the store has made either this grant or what the scope holds in the tree,
+// but not both: they were asked for at once while the store was failing or coming back.
 func (s *Scope) hold(ctx context.Context, a *prepared, acquisition Acquisition, granted Grant, askedAt time.Time) (*Lock, error) {
 	r := s.locker.renewer
 	g := newGrant(acquisition, granted)

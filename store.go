@@ -46,8 +46,8 @@ type Store interface {
 	Release(ctx context.Context, tree Tree, owner Owner, id GrantID) error
 
 	// Renew makes each owner's lease in the tree last at least the given time from now. It never
-	// shortens a lease. It returns the owners that hold nothing in the tree. They count beside an
-	// error too, which says nothing of the other owners.
+	// shortens a lease. It returns the owners that hold nothing in the tree. They count even beside
+	// an error, which says nothing about the other owners.
 	//
 	// A [Lease] of an apart grant prolongs that grant's lease alone, and returns the owner if it
 	// has no such grant. A call names the owner of such a lease once.

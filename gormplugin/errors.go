@@ -17,15 +17,15 @@ import (
 // be one.
 var (
 	// ErrRetry: the database gave up a transaction, or a statement of it, in favour of another one:
-	// by a deadlock, a lock wait that took too long, a serialisation failure, a busy SQLite file,
-	// or a table of PostgreSQL that has been altered since its statement was prepared. Or the rows
-	// were found elsewhere than planned, where others hold the path locks. Nothing is wrong with
-	// the work: run the whole transaction again, as [Transaction] does. The driver's error is
+	// because of a deadlock, a lock wait that took too long, a serialisation failure, a busy SQLite
+	// file, or a table of PostgreSQL that has been altered since its statement was prepared. Or the
+	// rows were found elsewhere than planned, where others hold the path locks. Nothing is wrong
+	// with the work: run the whole transaction again, as [Transaction] does. The driver's error is
 	// wrapped.
 	ErrRetry = fault.ErrRetry
 	// ErrOutcomeUnknown: the answer to a COMMIT was lost with the connection. The transaction was
-	// committed as a whole, or not at all. Do not simply run it again: read first which of both it
-	// was.
+	// committed as a whole, or not at all. Do not simply run it again: first read which of the two
+	// happened.
 	ErrOutcomeUnknown = fault.ErrOutcomeUnknown
 	// ErrNameTaken: a live sibling has that name already. The error is a [*NameTakenError].
 	ErrNameTaken = fault.ErrNameTaken
@@ -39,9 +39,8 @@ var (
 	ErrRootRow = fault.ErrRootRow
 	// ErrWouldCycle: a move into the node's own subtree.
 	ErrWouldCycle = lockspec.ErrWouldCycle
-	// ErrPathTooLong: a path, of the row itself or of any descendant, or a name would be
-	// longer than its column, or the tree too deep: a [*TooDeepError].
-	// Nothing was written.
+	// ErrPathTooLong: a path, of the row itself or of any descendant, or a name would be longer
+	// than its column, or the tree would be too deep: a [*TooDeepError]. Nothing was written.
 	ErrPathTooLong = fault.ErrPathTooLong
 	// ErrUnmanagedTransaction: a write to a guarded table on a connection or in a transaction that
 	// the plugin did not hand out, so that it cannot know when the transaction ends: a session made
@@ -73,9 +72,9 @@ var (
 	// written.
 	ErrCallbacks = fault.ErrCallbacks
 	// ErrNoRequestContext: a statement whose context carries no locks has waited in vain for those
-	// of a request that this process serves. In that request's handler, it lacks the request's
-	// context. The error matches [pathlock.ErrConflict], too, since a job in the same process may
-	// have met the request by chance. Nothing was written.
+	// of a request that this process serves. If it belongs to that request's handler, it lacks the
+	// request's context. The error matches [pathlock.ErrConflict], too, since a job in the same
+	// process may have met the request by chance. Nothing was written.
 	ErrNoRequestContext = fault.ErrNoRequestContext
 	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept
 	// right on this database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE where that is not the
@@ -95,8 +94,8 @@ var (
 // that the database has, or that follows from the row's ancestors; it is "" where the row is gone.
 type PathChangedError = fault.PathChangedError
 
-// NameTakenError says where two siblings would have had one name. It matches
-// [ErrNameTaken] and the database's own error.
+// NameTakenError says where two siblings would have had one name. It matches [ErrNameTaken] and the
+// database's own error.
 //
 // Tree and Path are the name slot in Table; zero where the statement wrote several rows and the
 // database did not say which of them collided. Err is the database's error, nil where the collision

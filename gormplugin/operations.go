@@ -43,7 +43,7 @@ func subjectRow(db *gorm.DB, model, id any) (p *inUse, t *table.Table, key any, 
 func begun(db *gorm.DB) *gorm.DB { return db.Clauses() }
 
 // operate runs do, in the caller's transaction if db is one. Otherwise do makes a transaction of
-// its own, and operate runs it again while the database gives it up in favour of others.
+// its own, and operate retries it if the database aborts it.
 func (p *inUse) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if db.Error != nil {
 		return db.Error

@@ -13,10 +13,10 @@ import (
 //
 //	err := gormplugin.Subtree(db, &Suite{}, id).Order("path").Find(&suites).Error
 //
-// It reads the row's place, and makes of it a range of the index over tree and path. On
-// db.Unscoped(), softly deleted rows are included, and the row may be one. The returned DB has the
-// error, such as one that matches [pathlock.ErrNotFound] or, where the row has no path that any
-// could have, [ErrDamagedRow], and so has what is called on it.
+// It reads the row's place, and turns that into a range of the index over tree and path. On
+// db.Unscoped(), softly deleted rows are included, and the row may be one. If that fails, the
+// returned DB has the error, and so has what is called on it. It matches [pathlock.ErrNotFound],
+// for example, or [ErrDamagedRow] if no row could have the row's path.
 //
 // The query runs later than the look-up. Where the row has moved in between, the result is empty,
 // and never has rows of another subtree. To rule that out, run both in a transaction that sees one

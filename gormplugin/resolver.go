@@ -20,7 +20,7 @@ import (
 //
 //   - [pathlock.ErrInvalidID] for a text that the key's type cannot hold;
 //   - [pathlock.ErrNotFound] for a row that is not there, or deleted, and for a leaf whose parent is;
-//   - [ErrDamagedRow] for a row with a path that none can be.
+//   - [ErrDamagedRow] for a row whose path no row can have.
 //
 // The middleware prepares a context for each request, and the first write of the request does not
 // read again what the resolver has read under that context. It is a [pathlock.BatchResolver], which
@@ -39,12 +39,12 @@ func (p *Plugin) Resolver(model any) pathlock.Resolver { return &resolver{plugin
 // is called for each look-up, with the context of the request: see middleware.GinContext. Its error
 // is that of the resolver.
 //
-// Of the path column, which needs tree unless the model is a [SingleTree], the id in the request is
-// the text of a path: names with the separator of the column's form between them, and at either end
-// or not, as in "a/b/". "" and the separator are the top of the tree. A path that none can be
-// matches [pathlock.ErrInvalidID], one of no row [pathlock.ErrNotFound]. It finds the row that has
-// this path itself, also where the column holds the path of the parent: a folder that requests
-// name by "a/b/", and not what is in it.
+// For the path column, the id in the request is the text of a path: names with the separator of the
+// column's form between them, and perhaps at either end, as in "a/b/". That needs tree, unless the
+// model is a [SingleTree]. "" and the separator are the top of the tree. The error matches
+// [pathlock.ErrInvalidID] for a path that no row can have, and [pathlock.ErrNotFound] for one that
+// no row has. It finds the row that has this path itself, also where the column holds the path of
+// the parent: a folder that requests name by "a/b/", and not what is in it.
 //
 //	plugin.ResolverBy(&Folder{}, "alias")
 //	plugin.ResolverBy(&Folder{}, "path", func(ctx context.Context) (any, error) { return userOf(ctx) })

@@ -59,14 +59,14 @@ const (
 	Unknown = txn.Unknown
 	// Committed says that the database has committed the transaction.
 	Committed = txn.Committed
-	// RolledBack says that nothing of it is in the database: also for the part behind a savepoint
-	// to which the transaction went back.
+	// RolledBack says that nothing of it is in the database, or nothing of the part after a
+	// savepoint to which the transaction went back.
 	RolledBack = txn.RolledBack
 )
 
-// AfterCommit has fn called once the transaction of tx has really been committed, its path locks
-// are released, and its connection is free again: to send an event, to drop a cache, to start a
-// job. It does not matter who began the transaction: GORM for one statement, [gorm.DB.Transaction],
+// AfterCommit calls fn once the transaction of tx has really been committed, its path locks are
+// released, and its connection is free again: to send an event, to drop a cache, to start a job. It
+// does not matter who began the transaction: GORM for one statement, [gorm.DB.Transaction],
 // [Transaction], or [gorm.DB.Begin]. In a hook of a model, tx is the hook's.
 //
 // fn is not called where the transaction was rolled back, or only went back to a savepoint that had
@@ -103,7 +103,7 @@ func AfterCommit(tx *gorm.DB, fn func(ctx context.Context)) error {
 	})
 }
 
-// AfterEnd has fn called once the transaction of tx has ended, whatever its end is. It works as
+// AfterEnd calls fn once the transaction of tx has ended, however it has ended. It works as
 // [AfterCommit], with these differences:
 //
 //   - fn is called exactly once, unless the process ends before, or in a DryRun; for each try of a
@@ -134,12 +134,12 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 	return t.AtEnd(tx.Statement.Context, fn)
 }
 
-// WithBeforeCommit returns a context that has fn called in each transaction that the plugin begins
-// under it and that has written, as its last step before the COMMIT: to check what is to be
+// WithBeforeCommit returns a context under which fn is called in each transaction that the plugin
+// begins and that has written, as its last step before the COMMIT: to check what is to be
 // committed, or to write what belongs to it, such as an outbox or an audit record. tx is a session
-// in that transaction. An error of fn rolls the transaction back and is returned by Commit. Where
-// the database asks for a retry by it (see [ErrRetry]), [Transaction] or a statement on a guarded
-// table is tried again, and fn with it. A statement on another table is not: use [Transaction].
+// in that transaction. An error of fn rolls the transaction back and is returned by Commit. If the
+// error asks for a retry (see [ErrRetry]), [Transaction] or a statement on a guarded table is tried
+// again, and fn with it. A statement on another table is not: use [Transaction].
 //
 // fn must not end tx: Commit is an error there, as long as fn runs, and Rollback rolls everything
 // back. Transactions that fn begins under the context of tx call no functions before their commits.
@@ -152,9 +152,9 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 // view calls is not seen, and neither is what runs past GORM on the transaction's connection. If
 // one context is derived from another, the outer one's function is called first.
 //
-// These call nothing: [gorm.DB.Exec] and a write under SkipDefaultTransaction outside of any, those
-// of [gorm.DB.Connection], and those that were begun under another context, whatever context their
-// statements have.
+// Nor is fn called for [gorm.DB.Exec] or a write under SkipDefaultTransaction outside of a
+// transaction, in transactions of [gorm.DB.Connection], and in those that were begun under another
+// context, whatever context their statements have.
 func WithBeforeCommit(ctx context.Context, fn func(tx *gorm.DB) error) context.Context {
 	return txn.WithBeforeCommit(ctx, fn)
 }
