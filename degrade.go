@@ -26,15 +26,16 @@ type Degradation struct {
 
 // Degrade wraps a store for programs that prefer aborted writes to refused ones while the store is
 // away. An acquisition that [Request.Asserted] marks, and that fails with [ErrUnavailable], is then
-// granted without the store, to any number of owners at once. So are those after it, without a
-// question, but for one in each [Degradation.Retry]: as soon as the store answers that, all ask it
-// again. Each process finds out by itself.
+// granted without the store, to any number of owners at once. So are those after it, and the store
+// is not asked, except by one of them in each [Degradation.Retry]. As soon as the store answers
+// that one, all ask it again. Each process finds out by itself.
 //
 // Such a lock has [Lock.Degraded] set. It keeps nobody out and has no fence: [Lock.Fence] is 0. It
-// stays so until its release, when the store may have granted the same nodes to others. What keeps
-// the tree right is the assertion of package gormplugin, in each transaction. Under such a lock,
-// acquisitions without Asserted fail with [ErrUnavailable], and so does [Lock.Detach]. So does the
-// later of two that one scope asks for at once in a tree, if the store grants only one of them.
+// stays so until its release, even if the store has granted the same nodes to others by then. What
+// keeps the tree right is the assertion of package gormplugin, in each transaction. Under such a
+// lock, acquisitions without Asserted fail with [ErrUnavailable], and so does [Lock.Detach]. So
+// does the later of two that one scope asks for at once in a tree, if the store grants only one of
+// them.
 //
 // All else fails as before: acquisitions without Asserted, such as those of a [Mutex] or of package
 // election, those of an owner that holds something from the store in the tree, and tokens.
@@ -47,8 +48,8 @@ func Degrade(store Store, how Degradation) Store {
 }
 
 // Degraded returns since when this process grants locks without the lock store, by [Degrade], and
-// the zero time if it does not. It says nothing of the store at the moment: that it is back, the
-// process learns by its next acquisition.
+// the zero time if it does not. It says nothing about the store at this moment: the process learns
+// by its next acquisition that the store is back.
 func (l *Locker) Degraded() time.Time {
 	if d, ok := l.store.(*degradable); ok {
 		return d.degraded()
@@ -79,7 +80,7 @@ type treeOwner struct {
 // errUnasserted refuses what has no assertion behind it, for an owner that the store does not know.
 var errUnasserted = fmt.Errorf("%w: the locks were granted without it, and the request is not Asserted", ErrUnavailable)
 
-// errHalfDegraded refuses what would make an owner known to the store in part.
+// errHalfDegraded refuses a grant with which the store would know only some of what an owner holds.
 var errHalfDegraded = fmt.Errorf("%w: something else that the scope holds in the tree was granted without it, or this was", ErrUnavailable)
 
 // Acquire implements [Store].
@@ -120,7 +121,7 @@ func (d *degradable) holds(tree Tree, owner Owner) bool {
 	return len(d.granted[treeOwner{tree, owner}]) > 0
 }
 
-// skips reports whether a request is granted without a question.
+// skips reports whether a request is granted without asking the store.
 func (d *degradable) skips() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -135,8 +136,8 @@ func (d *degradable) skips() bool {
 	return true
 }
 
-// note notes what the store has answered, and reports whether it is away and requests go on
-// without it. The error of a request that makes no sense says nothing of the store.
+// note notes what the store has answered, and reports whether it is away and requests go on without
+// it. The error of a request that makes no sense says nothing about the store.
 func (d *degradable) note(ctx context.Context, err error) bool {
 	away := errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrClosed)
 	d.mu.Lock()

@@ -44,16 +44,16 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 }
 
 // Observe yields who leads now, and then every leader that comes after and every value that is
-// proclaimed, until ctx ends. It yields the zero Leader while nobody leads. A leader whose term was
-// shorter than the way to the observer may be left out, and so may a value, but never the latest.
+// proclaimed, until ctx ends. It yields the zero Leader while nobody leads. A leader whose term has
+// ended before the observer looks may be left out, and so may a value, but never the latest.
 //
 // What it yields may have changed already: a leader knows by its own context whether it leads, and
 // others must not conclude it from here.
 //
 // Between two leaders it waits for the store to wake it, as one waiter in the election's tree. It
-// asks the store three times for each leader. While nobody leads, it looks after 50 ms first, and
-// then ever more seldom, down to once a second. It does the same where the store cannot take more
-// waiters.
+// asks the store three times for each leader. While nobody leads, it looks again after 50 ms, and
+// then less and less often, down to once a second. It does the same where the store cannot take
+// more waiters.
 //
 // If the store does not answer, it yields an error that matches [pathlock.ErrUnavailable], and goes
 // on, at the same pace. The first answer after that is yielded again. Any other error is the last

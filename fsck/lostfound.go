@@ -20,7 +20,8 @@ const lostAndFound = "lost+found"
 // creation is the edit that creates a lost+found.
 type creation struct {
 	edit
-	// fresh is its key until then, made is set after that, and impossible says why it cannot be.
+	// fresh is its key until then. made is set once it has been created, and impossible says why it
+	// cannot be.
 	fresh      Key
 	made       bool
 	impossible error

@@ -27,15 +27,13 @@ type repair struct {
 	creations map[*row]*creation
 }
 
-// rounds is the most times that the table is read and planned anew, because others have changed
-// what a plan was made for.
+// rounds bounds how often the table is read and planned again because others have changed it since.
 const rounds = 10
 
 // Repair checks the table and repairs what it finds, as the package documentation says, in
 // transactions of a bounded number of rows. When ctx ends, Repair stops between two transactions,
 // and returns an error that matches the context's. A repair that would move most rows returns one
-// that matches [ErrMoves]. However a repair ended, another one completes
-// it, with the same outcome.
+// that matches [ErrMoves]. However a repair ended, another one completes it, with the same outcome.
 func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary RepairSummary, err error) {
 	defer func() { err = canceled(ctx, err) }()
 	r := &repair{
@@ -188,7 +186,8 @@ func (r *repair) changed(changes []Change) error {
 // [RepairOptions.AllowMoves]. Nothing has been written.
 var ErrMoves = errors.New("fsck: most rows would move")
 
-// fewMoves is up to how many moves are a repair, whatever part of the table they are.
+// fewMoves is the number of moves up to which a repair needs no permission, whatever part of the
+// table they are.
 const fewMoves = 10
 
 // Moves says how much of a table a repair would move: below lost+found, or nearer to the top than
@@ -221,13 +220,13 @@ func (f *forest) moves() Moves {
 	return m
 }
 
-// rises reports whether a path of a row names more rows above it than its parents are. What the
-// paths above name too many is not its own.
+// rises reports whether a path of a row names more rows above it than its parents lead to. It does
+// not count names that the paths of the rows above have too many.
 func (f *forest) rises(r *row) bool {
 	return f.surplus(r) > max(0, f.surplus(r.up))
 }
 
-// surplus is how many more rows above a row its paths name than its parents are.
+// surplus returns how many more rows the paths of a row name above it than its parents lead to.
 func (f *forest) surplus(r *row) (n int) {
 	if r == nil || r.state != placed {
 		return 0

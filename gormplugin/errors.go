@@ -139,7 +139,7 @@ type MissedRowsError = fault.MissedRowsError
 type UnsupportedDatabaseError = fault.UnsupportedDatabaseError
 
 // RawWriteError says which raw SQL was refused: it names a guarded table, and does not plainly read
-// or define, so that it may go past the plugin. Nothing of it has run. It matches [ErrUnsupported].
+// or define, so that it may bypass the plugin. Nothing of it has run. It matches [ErrUnsupported].
 //
 // Table is the guarded table, without its schema, "" where the SQL may hide which. Statement is the
 // first word: "UPDATE", "WITH", "ALTER" for one that GORM's AutoMigrate may have made, or "SCRIPT"

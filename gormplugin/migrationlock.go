@@ -22,10 +22,10 @@ const (
 // errMigrating says that another program has the lock of migrations.
 var errMigrating = errors.New("gormplugin: AutoMigrate: another program is still migrating this database")
 
-// inTurn runs try, and runs it again while another program migrates, or while the database gives it
-// up in favour of others who write.
+// inTurn runs try, and runs it again while another program migrates, or while the database aborts
+// it in favour of other writers.
 func (p *inUse) inTurn(db *gorm.DB, try func() error) error {
-	// What the database gives up is the whole transaction, which may be the caller's.
+	// The database aborts the whole transaction, which may be the caller's.
 	_, nested := db.Statement.ConnPool.(gorm.TxCommitter)
 	_, err := backoff.Retry(db.Statement.Context, func() (struct{}, error) {
 		err := try()

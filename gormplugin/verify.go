@@ -26,7 +26,7 @@ type Severity = treeschema.Severity
 
 const (
 	// Warning means that statements are slow, wait for each other needlessly, or fail needlessly,
-	// or that somebody has to see for themselves, as with a trigger.
+	// or that somebody has to look, as at a trigger.
 	Warning = treeschema.Warning
 	// Unsafe means that a tree can break, or that nothing can be written.
 	Unsafe = treeschema.Unsafe

@@ -12,7 +12,7 @@ import (
 )
 
 // Release implements [pathlock.Store]: one EVALSHA, which also hands over to waiters. If the client
-// sent it twice because a reply was lost, it is no error that the second one finds nothing.
+// sends it twice because a reply was lost, the second one finds nothing, which is no error.
 func (s *store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	return s.giveBack(ctx, tree, &s.scripts.release, operation{Verb: "release", Tree: tree, Owner: owner},
 		&counted{value: string(owner)}, string(id))
@@ -41,9 +41,8 @@ func (s *store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, wh
 	return nil
 }
 
-// withdraw takes a request out of the queue, or gives back what it was granted. Where it may be on
-// its way to the server still, the server remembers for some time that it is to grant the request
-// nothing.
+// withdraw takes a request out of the queue, or gives back what it was granted. If the request may
+// still be on its way to the server, the server remembers for some time to grant it nothing.
 func (s *store) withdraw(ctx context.Context, k requestKey, remember time.Duration) error {
 	keys := s.keys.about(k)
 	got, err := s.scripts.withdraw.ask(ctx, s.client, keys, string(k.owner), string(k.grant), milliseconds(remember))

@@ -28,8 +28,8 @@ type store struct {
 var _ pathlock.Store = (*store)(nil)
 
 // New returns a store that keeps its locks in the Redis that client talks to: a single node, a
-// primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's
-// locks. The client remains the caller's. Make one store per process, and close it in the end.
+// primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's locks.
+// The client remains the caller's. Make one store per process, and close it at the end.
 //
 // Make the client with ContextTimeoutEnabled, as [Open] does. Calls end in time with any client,
 // but one that does not heed the deadlines of contexts needs a goroutine for each command, and
@@ -74,8 +74,8 @@ func isPunctual(client redis.UniversalClient) bool {
 	}
 }
 
-// relocate has the client find out anew which node has which keys, since the one that it knows may
-// be down. A cluster's client does so once a minute by itself.
+// relocate makes the client find out anew which node has which keys, since the one that it knows
+// may be down. A cluster's client does so once a minute by itself.
 func (s *store) relocate(ctx context.Context) {
 	s.listener.relocate(ctx)
 	if c, ok := s.own.(sentinelClient); ok {
@@ -134,7 +134,7 @@ func (s *store) Ping(ctx context.Context) error {
 // settings. It ends with the store if [Open] made it.
 func (s *store) Client() redis.UniversalClient { return s.client }
 
-// defaultMaxWaiters is that of [WithMaxWaiters].
+// defaultMaxWaiters is the default of [WithMaxWaiters].
 const defaultMaxWaiters = 2_000
 
 // Option is a setting of [New] and [Open].

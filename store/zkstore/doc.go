@@ -49,26 +49,25 @@
 //     the ensemble is recreated, or restored from a backup.
 //   - An operation whose answer was lost is looked up, and done again only if it was not carried out.
 //     It fails with an error that matches [pathlock.ErrUnavailable] when no server answers in time.
-//   - What is refused is refused by the latest state, also where a server is behind: it asks the
-//     leader first.
+//   - A refusal rests on the latest state, even if a server is behind: it asks the leader first.
 //   - Trees in which nobody holds or waits go with a sweep.
 //
 // # What is assumed
 //
-//   - The clocks of the ensemble's hosts agree, as NTP sees to. Where another leader is elected whose
-//     clock is ahead, leases end earlier by as much, and their holders learn of it only at their next
+//   - The clocks of the ensemble's hosts agree, as NTP sees to. If the clock of a newly elected leader
+//     is ahead, leases end earlier by as much, and their holders learn of it only at their next
 //     update: for that long, two owners may hold the same node. An update that finds the clock ahead
 //     by more than a second fails. Safety must not rest on the locks alone. The clocks of the
 //     processes themselves do not matter.
-//   - minSessionTimeout is at most 6 seconds. With a larger one, a server that hangs is left
-//     for another one only after two thirds of it.
+//   - minSessionTimeout is at most 6 seconds. With a larger one, a client leaves a server that hangs
+//     only after two thirds of it.
 //   - Nobody else writes below the root. [WithDigest] sees to that.
 //
 // # Limits
 //
 //   - A request to ZooKeeper has at most 1 MB, its jute.maxbuffer. So a tree has at most that, all
 //     tickets together: some 3,000 of ordinary claims. The claims of one request have at most an
-//     eighth of it: some 2,000 of them. What is larger gets an error that matches
+//     eighth of it: some 2,000 of them. Larger ones get an error that matches
 //     [pathlock.ErrInvalidRequest].
 //   - An update writes at most 128 tickets. Larger crowds are let in in batches.
 //   - Every grant is a write to all servers. An ensemble does a few thousand each second.

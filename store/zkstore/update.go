@@ -105,7 +105,7 @@ func (b *backend) read(ctx context.Context, tree pathlock.Tree, current bool) (*
 	})
 }
 
-// sync has the server catch up with the leader.
+// sync makes the server catch up with the leader.
 func (b *backend) sync(ctx context.Context, path string) error {
 	_, err := untilAnswered(ctx, b.client, func(conn *zk.Conn) (string, error) { return conn.Sync(path) })
 	return err

@@ -1,4 +1,4 @@
-// Package fault has the errors by which the plugin refuses a write, or gives one up.
+// Package fault has the errors with which the plugin refuses a write, or gives one up.
 //
 // Every floor above says what went wrong by one of them. Package gormplugin re-exports them, so
 // that errors.Is and errors.As work from outside. It documents them, and the fields of their types.
@@ -35,7 +35,7 @@ var (
 	ErrUnsupportedDatabase  = pathlock.FailureDatabase.New("gormplugin: unsupported database")
 )
 
-// Unfit returns err as one for which a value of the request is to blame, and not the program.
+// Unfit marks err as the fault of a value of the request, and not of the program.
 func Unfit(err error) error { return unfit{err} }
 
 // unfit is the error of [Unfit].
@@ -252,10 +252,10 @@ type RawWriteError struct {
 // Error implements error.
 func (e *RawWriteError) Error() string {
 	if e.Statement == "ALTER" {
-		return fmt.Sprintf("%v: %s: this ALTER may take from the table what its paths rest on, such as a collation: take the table, and those with an association to it, out of GORM's AutoMigrate, and call gormplugin.AutoMigrate, which only adds; or give the field the column's own type; gormplugin.AllowRawWrites(db) allows it",
+		return fmt.Sprintf("%v: %s: this ALTER may remove from the table what its paths rest on, such as a collation: take the table, and those with an association to it, out of GORM's AutoMigrate, and call gormplugin.AutoMigrate, which only adds; or give the field the column's own type; gormplugin.AllowRawWrites(db) allows it",
 			ErrUnsupported, e.Table)
 	}
-	return fmt.Sprintf("%v: %s: a raw %s that is no plain read may go past the plugin: write by the model, or use gormplugin.AllowRawWrites(tx) after gormplugin.LockSubtrees or gormplugin.Assert",
+	return fmt.Sprintf("%v: %s: a raw %s that is no plain read may bypass the plugin: write by the model, or use gormplugin.AllowRawWrites(tx) after gormplugin.LockSubtrees or gormplugin.Assert",
 		ErrUnsupported, cmp.Or(e.Table, "a guarded table"), e.Statement)
 }
 
@@ -271,14 +271,14 @@ type TransactionEndError struct {
 // Error implements error.
 func (e *TransactionEndError) Error() string {
 	if strings.HasSuffix(e.Statement, "SAVEPOINT") {
-		return fmt.Sprintf("%v: %s in a form of your own, in a transaction in which guarded tables are asserted or written, or which functions wait for: use a nested transaction, or GORM's SavePoint and RollbackTo",
+		return fmt.Sprintf("%v: %s in another form than GORM's, in a transaction that asserts or writes guarded tables, or that functions wait for: use a nested transaction, or GORM's SavePoint and RollbackTo",
 			ErrUnsupported, e.Statement)
 	}
 	if e.Ended {
-		return fmt.Sprintf("%v: %s has ended the transaction, so that nothing can be asserted or written as a whole in it: run %[2]s before the transaction begins",
+		return fmt.Sprintf("%v: %s has ended the transaction, so that nothing can be asserted in it, or written as a whole: run %[2]s before the transaction begins",
 			ErrUnsupported, e.Statement)
 	}
-	return fmt.Sprintf("%v: %s would end the transaction, in which guarded tables were asserted or written, or which functions wait for: run it outside of the transaction, and end that by its Commit or Rollback",
+	return fmt.Sprintf("%v: %s would end a transaction that has asserted or written guarded tables, or that functions wait for: run it outside of the transaction, and end that by its Commit or Rollback",
 		ErrUnsupported, e.Statement)
 }
 

@@ -1,8 +1,8 @@
 // Package adopt finds the tables of a database that hold trees, and says what a program on package
 // gormplugin has to write for them: tags, options, statements and flags.
 //
-// It judges by data: a column is a path if the parents, and the names or keys, of most rows say
-// what it has to hold. Names of columns decide only between columns that fit equally, and in tables
+// It judges by data: a column is a path if its value follows from the parents, and the names or
+// keys, in most rows. Names of columns decide only between columns that fit equally, and in tables
 // without rows. What the schema lacks is package treeschema's judgement, and what is wrong with the
 // rows package fsck's. It only reads.
 package adopt
@@ -32,8 +32,8 @@ type Tree struct {
 	Table string `json:"table"`
 	// Fsck are the flags of pathlock fsck, without those at their defaults.
 	Fsck string `json:"fsck"`
-	// Rows counts the live rows that were looked at, and Agree those that have the
-	// shape, 0 if no row has a parent.
+	// Rows counts the live rows that were looked at, and Agree those that have the shape. Agree is
+	// 0 if no row has a parent.
 	Rows     int        `json:"rows"`
 	Agree    int        `json:"agree"`
 	Disagree []Disagree `json:"disagree"`
@@ -70,7 +70,7 @@ type Statement struct {
 	Why   string `json:"why"`
 	Locks string `json:"locks"`
 	Undo  string `json:"undo"`
-	// depends is set where only those who know the program can say whether it is right.
+	// depends is set if only somebody who knows the program can say whether it is right.
 	depends bool
 }
 
@@ -80,8 +80,8 @@ type Unsupported struct {
 	Why   string `json:"why"`
 }
 
-// MostRows is how many rows of a table are read. Of a larger one, it is those with the smallest
-// keys.
+// MostRows bounds how many rows of a table are read. Of a larger one, those with the smallest keys
+// are read.
 const MostRows = 1_000_000
 
 // mostFindings is how many findings of fsck are listed.
@@ -92,7 +92,7 @@ type Options struct {
 	// Table restricts the search to one table. "" means all of the database.
 	Table string
 	// Tree and Name are columns of the table that have the trees' ids and the rows' names. "" means
-	// that the rows say it. Two columns that together say the tree have a comma between them.
+	// that the rows say it. Two columns that together identify the tree have a comma between them.
 	Tree, Name string
 	// Deleted is the column of the table that marks rows as deleted, "" for none, and DeletedWhen
 	// its only value in these, "" for any but zero. nil means that the rows say it.

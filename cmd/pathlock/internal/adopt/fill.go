@@ -24,8 +24,9 @@ type spelling struct {
 	uuid string
 }
 
-// spellings are those of the databases. PostgreSQL has no least UUID, MySQL joins by no long text,
-// and SQLite by no expression without a type, or that no LIMIT keeps it from moving.
+// spellings are those of the databases. PostgreSQL has no MIN of UUIDs. MySQL does not join fast by
+// long texts, nor SQLite by an expression without a type, or in a subquery that it may flatten
+// because it has no LIMIT.
 var spellings = map[*dialect.Dialect]spelling{
 	dialect.MySQL: {
 		length: "CHAR_LENGTH(%s)", butLast: "LEFT(%[1]s, CHAR_LENGTH(%[1]s) - 1)",
@@ -190,7 +191,7 @@ func concat(d *dialect.Dialect, parts ...string) string {
 	return strings.Join(parts, " || ")
 }
 
-// byKey is a condition that all keys meet: MySQL's safe updates want a range of an index.
+// byKey returns a condition that all keys meet: MySQL's safe updates want a range of an index.
 func (s *shape) byKey(d *dialect.Dialect) string {
 	zero, least := "''", s.of.cells[s.Key]
 	if s.of.kind(s.Key) == dialect.Number {

@@ -42,7 +42,7 @@ func (t *table) forms(link shape, column, label string, broken bool) (forms []st
 	return forms
 }
 
-// separators are those that a column has, or the most usual one.
+// separators returns those that a column has, or the default one.
 func (t *table) separators(column string) (found []string) {
 	for _, separator := range strings.Split(treetable.NameSeparators, "") {
 		if slices.ContainsFunc(t.cells[column][:min(t.rows, looked)], func(c cell) bool { return strings.Contains(c.String, separator) }) {
@@ -55,7 +55,7 @@ func (t *table) separators(column string) (found []string) {
 	return found
 }
 
-// rowsOf has a row for each value of a column.
+// rowsOf returns a row for each value of a column.
 func (t *table) rowsOf(column string) map[string]int {
 	if t.rowOf[column] == nil {
 		t.rowOf[column] = make(map[string]int, t.rows)
@@ -68,7 +68,7 @@ func (t *table) rowsOf(column string) map[string]int {
 	return t.rowOf[column]
 }
 
-// lead is what most often precedes the first label in a column.
+// lead returns what most often precedes the first label in a column.
 func (t *table) lead(column string, f treetable.Form, known map[string]int) (lead string) {
 	leads := make(map[string]int)
 	for _, c := range t.cells[column][:min(t.rows, looked)] {
