@@ -83,7 +83,7 @@ func (u *updating) carried(n *Node, depth int) (*Node, error) {
 	return &moved, nil
 }
 
-// Crosses reports whether rows come to below a parent, or to the top, that others leave. Only then
+// Crosses reports whether rows come below a parent, or to the top, that other rows leave. Only then
 // can a new place of a row, or of one below it, be one that another row still has while the
 // statements run: at the uppermost name of such a place, one row comes and another one leaves.
 func (x *Relocation) Crosses(c *Change) bool {

@@ -26,8 +26,8 @@ type Arrival struct {
 	At pathlock.Location
 }
 
-// ReadPath has the row go where its path says, if it states no parent. A row without a name gets
-// the last one of its path.
+// ReadPath puts the row where its path says, if it states no parent. A row without a name gets the
+// last one of its path.
 func (s *Shape) ReadPath(row *Arrival) {
 	if row.Parent != nil {
 		return
@@ -52,8 +52,8 @@ type Insertion struct {
 	Claims
 }
 
-// Insert gives new rows their places: below a parent in the database, of which it gets those that
-// there are, by id, or below another new row that states its own id.
+// Insert gives new rows their places: below a parent in the database, which is among parents, by
+// id, or below another new row that states its own id.
 func (s *Shape) Insert(rows []*Arrival, parents map[any]*Node) (*Insertion, error) {
 	x := &Insertion{Claims: make(Claims)}
 	for _, row := range rows {

@@ -117,9 +117,9 @@ func (s *Shape) AsStated(n *Node, path, ids string) bool {
 	return s.checkStated(n.ID, path, ids, n) == nil
 }
 
-// StatedBelow reports whether a path that a caller states is, if it is outdated, so because a row
-// above n has changed its place, and not n itself: n, which is to stay below its parent, still has
-// the name that the path ends in.
+// StatedBelow reports whether a path that a caller states can be outdated only because a row above
+// n has changed its place, and not n itself: n, which stays below its parent, still has the name in
+// which the path ends.
 func (s *Shape) StatedBelow(n *Node, path string) bool {
 	return path == "" || s.ByIDs || s.PathForm.OfParent || strings.HasSuffix(path, "/"+n.Name)
 }

@@ -124,8 +124,8 @@ type Move struct {
 	Path, IDs string
 	// Restored is set for a row that was deleted before: it had no place.
 	Restored bool
-	// SamePaths is set of a detour, after which the rows below have the paths that they had before,
-	// and so keep their versions.
+	// SamePaths is set for a detour, after which the rows below have the paths that they had
+	// before, and so keep their versions.
 	SamePaths bool
 }
 
@@ -365,7 +365,7 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 	u.Moves = append(u.Moves, m)
 	for _, id := range []any{n.Parent, after.Parent} {
 		parent := u.Parents[id]
-		// What the update restores as well asserts itself what is above it.
+		// A row that the update restores, too, asserts what is above it by itself.
 		if parent == nil || restored && id != after.Parent || u.Dead[id] != nil {
 			continue
 		}

@@ -103,9 +103,9 @@ var (
 	redefinition = regexp.MustCompile("(?i)\\b(?:MODIFY|CHANGE)\\s+(?:COLUMN\\s+)?[`\"]?([^`\"\\s]+)")
 )
 
-// Redefined returns the table of which sql gives a text that needs a binary collation another
-// definition without one, as GORM's own AutoMigrate does, "" for none. The column gets the table's
-// collation then.
+// Redefined returns the table in which sql redefines a text that needs a binary collation and
+// states none, as GORM's own AutoMigrate does, "" for none. The column would get the table's
+// collation.
 func (c *Catalogue) Redefined(sql string) string {
 	if !alters.MatchString(sql) || strings.Contains(strings.ToUpper(sql), "COLLATE") {
 		return ""

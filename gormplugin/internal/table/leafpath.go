@@ -107,7 +107,8 @@ func (t *Table) Follows(p LeafPath) clause.Expression {
 	return t.child(p, above, clause.Column{Table: "c", Name: p.last.DBName})
 }
 
-// child is what a column that holds rows' own paths has of a child of a row, of which it has above.
+// child returns what a column of rows' own paths holds for a child of a row for which it holds
+// above.
 func (t *Table) child(p LeafPath, above any, last clause.Column) clause.Expression {
 	beside := func(text any) clause.Expression {
 		if p.OfIDs {

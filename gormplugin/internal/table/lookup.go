@@ -227,7 +227,7 @@ func (l Lookup) query(db *gorm.DB, where clause.Expression, also []any) (by map[
 	name := clause.Table{Name: l.TableName}
 	d := l.Source(db).Add("SELECT ?, ? FROM ? WHERE ?", l.List, Column(l.column), name, l.Matching(where, false))
 	if len(also) > 0 {
-		// Two conditions that are joined by OR would be two that no index serves.
+		// No index would serve two conditions that OR joins.
 		d.Add(" UNION ALL SELECT ?, ? FROM ? WHERE ?", l.List, Column(l.column), name, l.Matching(l.KeyIn(Column(l.Key), also), false))
 	}
 	by, read = make(map[any][]*Node), make(map[any]*Node)

@@ -126,7 +126,7 @@ func (t *Table) LookUp(db *gorm.DB, id any) (*Node, error) {
 	return found[0], nil
 }
 
-// Query has db query rows of t, of live ones unless db is Unscoped.
+// Query makes db query rows of t, live ones unless db is Unscoped.
 func (t *Table) Query(db *gorm.DB) *gorm.DB {
 	db = db.Model(t.Fresh())
 	if t.plainMark && !db.Statement.Unscoped {
@@ -135,8 +135,8 @@ func (t *Table) Query(db *gorm.DB) *gorm.DB {
 	return db
 }
 
-// Part starts a query for rows of t, of live ones unless unscoped is set, to be a part of a query
-// of the caller's.
+// Part starts a query for rows of t, live ones unless unscoped is set, as a part of a query of the
+// caller's.
 func (t *Table) Part(db *gorm.DB, unscoped bool) *gorm.DB {
 	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Model(nil)
 	tx.Statement.Unscoped = unscoped

@@ -48,7 +48,7 @@ type Table struct {
 	told *schema.Field
 	// Deletion holds the columns that mark a row as deleted, if rows are deleted softly.
 	Deletion []*schema.Field
-	// plainMark is set where that is a plain column, which has GORM hide nothing, and when is what
+	// plainMark is set where that is a plain column, by which GORM hides nothing, and when is what
 	// it holds in deleted rows, "" for all but NULL and the zero value.
 	plainMark         bool
 	when, whenLiteral string
@@ -79,7 +79,7 @@ type Table struct {
 	columns []*schema.Field
 	List    clause.Expression
 	// Alive is the condition that a row is not deleted softly, and Seen that GORM does not hide it
-	// for that.
+	// as deleted.
 	Alive, Seen clause.Expression
 	// ClausesOfDelete are the clauses that column types add to a DELETE, apart from the marks of
 	// deletion.

@@ -20,7 +20,7 @@ const (
 	RolledBack
 )
 
-// afterwards has what is to be done after the end of a transaction.
+// afterwards has what remains to be done after the end of a transaction.
 type afterwards struct {
 	calls []endCall
 	// savepoints are those that are set, the oldest first.
@@ -38,8 +38,8 @@ type endCall struct {
 	undone, doubtful bool
 }
 
-// AtEnd has fn called once the transaction has ended and its locks are released, with the values of
-// ctx. It returns an error, and does not call fn, where the transaction has ended already.
+// AtEnd calls fn once the transaction has ended and its locks are released, with the values of ctx.
+// It returns an error, and does not call fn, where the transaction has ended already.
 func (t *Transaction) AtEnd(ctx context.Context, fn func(context.Context, Outcome)) error {
 	if err := t.relyOn(); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// beforeCommit is a function that a context has called before the COMMIT of each transaction, after
-// those of the contexts above it.
+// beforeCommit is the function of a context, which is called before the COMMIT of each transaction
+// under it, after those of the contexts above it.
 type beforeCommit struct {
 	above *beforeCommit
 	fn    func(tx *gorm.DB) error
@@ -20,13 +20,13 @@ type beforeCommit struct {
 // beforeCommitKey is the context key of the [beforeCommit].
 type beforeCommitKey struct{}
 
-// WithBeforeCommit returns a context that has fn called before the COMMIT of each transaction that
-// is begun under it.
+// WithBeforeCommit returns a context under which fn is called before the COMMIT of each transaction
+// that is begun.
 func WithBeforeCommit(ctx context.Context, fn func(tx *gorm.DB) error) context.Context {
 	return context.WithValue(ctx, beforeCommitKey{}, &beforeCommit{beforeCommitOf(ctx), fn})
 }
 
-// beforeCommitOf returns what a context has called, nil if there is nothing.
+// beforeCommitOf returns the function of a context, nil if it has none.
 func beforeCommitOf(ctx context.Context) *beforeCommit {
 	b, _ := gincontext.Lookup(ctx, beforeCommitKey{}).(*beforeCommit)
 	return b
@@ -54,9 +54,9 @@ const (
 // meanwhile.
 var errCommitting = errors.New("gormplugin: the functions of WithBeforeCommit are running: the transaction is committed after them")
 
-// prepare calls, once, what the context has called before the COMMIT, unless nothing was written.
-// An error of a function rolls the transaction back, and so does a panic. prepare itself fails only
-// while the functions are running.
+// prepare calls, once, the functions of the context, unless nothing was written. An error of a
+// function rolls the transaction back, and so does a panic. prepare itself fails only while the
+// functions are running.
 func (h *Handle) prepare() error {
 	h.closeRows()
 	if h.before == nil || h.Failed() != nil || !h.wrote.Load() {

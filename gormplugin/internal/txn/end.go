@@ -116,7 +116,7 @@ func (t *Transaction) Rollback() error {
 }
 
 // Abandon rolls the transaction back for a reason that its Commit will return. After MySQL's error
-// 1213, by which the server has given the transaction up, it would otherwise run and commit every
+// 1213, with which the server has aborted the transaction, it would otherwise run and commit every
 // further statement by itself. A cause by which the database asks for a retry need not match
 // [fault.ErrRetry] yet.
 func (t *Transaction) Abandon(cause error) {
@@ -179,7 +179,7 @@ func (t *Transaction) Failed() error {
 	return t.whyEnded()
 }
 
-// ReleaseAtEnd has the transaction release locks at its end.
+// ReleaseAtEnd makes the transaction release locks at its end.
 func (t *Transaction) ReleaseAtEnd(locks ...*pathlock.Lock) {
 	t.mu.Lock()
 	if !t.closed {

@@ -9,7 +9,7 @@
 //   - by an error after which the server has ended it already, or
 //   - when nobody has its handle.
 //
-// [RetryTransaction] and [Retry] try again what the database has given up in favour of others. A
+// [RetryTransaction] and [Retry] run again what the database has aborted in favour of others. A
 // [Memento] restores the values that a caller handed over, so that each try begins with what the
 // first one began with.
 //
@@ -51,8 +51,8 @@ func NewGuard(locker *pathlock.Locker) *Guard {
 	return &Guard{Locker: locker}
 }
 
-// IsClosed reports whether the connections of the DB have been closed. It does not ask the server:
-// a context that has ended keeps database/sql from that, and is not what it says of a closed pool.
+// IsClosed reports whether the connections of the DB have been closed. It does not reach the
+// server: database/sql stops at a context that has ended, but says first that a pool is closed.
 func (g *Guard) IsClosed() bool {
 	connections, err := g.DB.DB()
 	if err != nil {
@@ -76,7 +76,7 @@ func (g *Guard) IsReplacedOn(db *gorm.DB) bool {
 	return of != g && of.DB != nil && of.IsClosed()
 }
 
-// Join returns the context under which a statement or a transaction runs that was given ctx. Where
+// Join returns the context under which a statement or a transaction that was given ctx runs. Where
 // ctx carries the locks of a request but does not end with them, as gin's own context does not, the
 // returned one does: a lost lock ends the work.
 func (g *Guard) Join(ctx context.Context) context.Context {

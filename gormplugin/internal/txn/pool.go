@@ -97,7 +97,7 @@ func (g *Guard) WrapPool(db *gorm.DB) error {
 	return nil
 }
 
-// ChooseManaged has dbresolver, where it is used, choose the connections for a write that runs in
+// ChooseManaged lets dbresolver, where it is used, choose the connections for a write that runs in
 // no transaction: dbresolver's own callback may come after the plugin's. It then puts the plugin's
 // pool around them, so that the plugin begins the statement's transaction. It reports whether these
 // are other connections than the DB's.

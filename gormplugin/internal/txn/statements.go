@@ -128,8 +128,8 @@ func (t *Transaction) settleRows() {
 // errEndedUnseen is why a transaction ends that the server has ended with an error of a row.
 var errEndedUnseen = errors.New("gormplugin: the server has ended the transaction, as the error of a row that was scanned in it says")
 
-// closeRows closes the rows that somebody has left open before the COMMIT, as that does, too. The
-// connection is not free for anything else before.
+// closeRows closes rows that somebody has left open, as the COMMIT would. Until then, the
+// connection is not free for anything else.
 func (t *Transaction) closeRows() {
 	if rows := t.rows.Load(); rows != nil { //nolint:rowserrcheck // settleRows looks at it.
 		_ = rows.Close() //nolint:sqlclosecheck // They are closed here for whoever forgot it.

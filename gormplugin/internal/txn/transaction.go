@@ -33,12 +33,11 @@ type Transaction struct {
 	cancel context.CancelFunc
 	// unwatch stops waiting for the end of ctx.
 	unwatch func() bool
-	// before are the functions that its context has called before the COMMIT, and preparation is
-	// how far they are.
+	// before are the functions to call before the COMMIT, and preparation is how far they are.
 	before      *beforeCommit
 	preparation atomic.Uint32
 
-	// ending is held while the transaction is committed or rolled back, so that only one of both
+	// ending is held while the transaction is committed or rolled back, so that only one of the two
 	// happens, once.
 	ending sync.Mutex
 	ended  bool

@@ -23,7 +23,7 @@ type assignment struct {
 	set      clause.Set
 	// version is what is assigned to the version, if anything.
 	version any
-	// marks are the marks of deletion that are assigned to be those of deleted rows.
+	// marks are the marks of deletion that are assigned the values of deleted rows.
 	marks clause.Set
 	// place is set if anything, even a zero value, is assigned to a column that says where a row
 	// is.
@@ -206,8 +206,8 @@ func (a *assignment) drop(f *schema.Field) {
 	a.set = slices.DeleteFunc(slices.Clone(a.set), func(s clause.Assignment) bool { return s.Column.Name == f.DBName })
 }
 
-// orNothing has an assignment of nothing write a column as it is: GORM would assign what the caller
-// states.
+// orNothing makes an empty assignment write a column as it is: otherwise GORM would assign what the
+// caller states.
 func (a *assignment) orNothing(t *table.Table) {
 	if len(a.set) == 0 {
 		a.set = clause.Set{{Column: clause.Column{Name: t.Parent.DBName}, Value: clause.Column{Name: t.Parent.DBName}}}

@@ -100,7 +100,7 @@ func (e *Engine) copyWithin(db *gorm.DB, tx *txn.Transaction, st *Statement, req
 	return e.copyRows(db, tx, st, req, x)
 }
 
-// copying is where a copy goes from and to, and the rows on which that was planned.
+// copying is a copy under way: from where to where it goes, and the rows on which that was planned.
 type copying struct {
 	*plan.Copy
 	// chains are the nodes that must stay where they are, and known has what was read of the rows
@@ -111,7 +111,7 @@ type copying struct {
 	written bool
 }
 
-// planCopy reads where the row is and where its copy is to be.
+// planCopy reads where the row is and where its copy goes.
 func (e *Engine) planCopy(db *gorm.DB, req *CopyRequest, lock string) (*copying, error) {
 	t := req.Table
 	x := &copying{}

@@ -16,8 +16,8 @@ import (
 
 // The subtree is read once, by a range of the path index. Go works out the places of the copies.
 // The database inserts them from the top down, since rows need the ids of those above, and some
-// with each statement, which means them by their keys: how long it takes does not depend on what a
-// planner knows of the table.
+// with each statement. A statement selects them by their keys, so that its time does not depend on
+// what a planner knows of the table.
 
 // copiedAtOnce is how many rows a statement copies: it lists some of them seven times.
 const copiedAtOnce = 100
@@ -109,7 +109,7 @@ func (e *Engine) subtree(db *gorm.DB, t *table.Table, x *copying) ([][]*plan.Cop
 }
 
 // whole reads the live rows, called c, that match where, and locks them for sharing. Some databases
-// do not lock, or do not show, what comes to them meanwhile: so it counts them again.
+// do not keep out, or do not show, rows that join these meanwhile: so it counts them again.
 func (e *Engine) whole(db *gorm.DB, t *table.Table, from, where clause.Expression) ([]*table.Node, error) {
 	begin := func() *table.Direct {
 		d := t.Direct(db)
@@ -138,7 +138,7 @@ func (e *Engine) whole(db *gorm.DB, t *table.Table, from, where clause.Expressio
 	return rows, nil
 }
 
-// slot is the condition that a row is where the copy's top is to be.
+// slot is the condition that a row is where the copy's top row goes.
 func slot(t *table.Table, x *copying) clause.Expression {
 	if !t.IsLeaf() {
 		return t.HasPath(x.After.Tree, x.To.Path)
@@ -159,7 +159,8 @@ func (e *Engine) checkSlot(db *gorm.DB, t *table.Table, x *copying) error {
 }
 
 // isApart reports whether the path of a new row cannot be written before the row has its id, or
-// does not tell the row from its siblings. Until then, it is a name that no row has, at the top.
+// does not tell the row from its siblings. Until then, the path is a name at the top that no row
+// has.
 func isApart(t *table.Table) bool { return !t.IsLeaf() && (t.ByIDs || t.PathForm.OfParent) }
 
 // completeCopies finds new rows by what was written of their paths, and writes what follows from

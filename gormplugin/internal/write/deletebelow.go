@@ -34,9 +34,9 @@ func deleteBelow(t *table.Table, db *gorm.DB, where clause.Expression, marks cla
 	return rows, err
 }
 
-// deleteForGood removes the rows that match where. MySQL checks foreign keys row by row: where
-// one wants the leaves removed first, so does it. It also counts the rows that ON DELETE CASCADE
-// removes before the statement comes to them.
+// deleteForGood removes the rows that match where. MySQL checks foreign keys row by row: if one of
+// these wants the lowest rows removed first, deleteForGood removes them first. It also counts the
+// rows that ON DELETE CASCADE removes before the statement comes to them.
 func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (int64, error) {
 	name := clause.Table{Name: t.TableName}
 	if !t.Dialect.ChildrenFirst {

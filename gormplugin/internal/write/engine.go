@@ -136,8 +136,8 @@ func (w *Writer) check() error {
 	return fmt.Errorf("%w: %s was replaced: register that plugin before this one", fault.ErrCallbacks, w.Name)
 }
 
-// write has GORM write the statement. GORM's translation of an error does not tell which index a
-// row collides in: so the error is noted before it is translated.
+// write makes GORM write the statement. It notes an error before GORM translates it, since the
+// translation does not tell in which index a row collides.
 func (w *writeRun) write() {
 	db, config := w.DB, w.DB.Config
 	plain := *config
@@ -166,8 +166,8 @@ func (w *writeRun) builds(name string) bool {
 	return stated && slices.Contains(w.DB.Statement.BuildClauses, name)
 }
 
-// unpinned has the statement state its own conditions again once it is written: a caller may use it
-// further.
+// unpinned gives the statement its own conditions back once it is written: a caller may go on using
+// it.
 func (w *writeRun) unpinned() (restore func()) {
 	stmt, clauses := w.DB.Statement, w.DB.Statement.Clauses
 	stmt.Clauses = maps.Clone(clauses)

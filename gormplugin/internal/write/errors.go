@@ -65,9 +65,9 @@ func (st *Statement) nameTaken(err error) error {
 	return taken
 }
 
-// takesName reports whether the unique index by which a statement's own write has failed is one
-// that keeps siblings' names or paths apart. Of an index that neither the error nor the model
-// describes, the rows tell.
+// takesName reports whether a statement's own write has failed at a unique index that keeps
+// siblings' names or paths apart. If neither the error nor the model describes the index, it looks
+// at the rows.
 func (e *Engine) takesName(db *gorm.DB, st *Statement) (taken bool, failed error) {
 	t := st.Table
 	if t.Name == nil || st.cause == nil {

@@ -142,9 +142,9 @@ func (e *Engine) checkClauses(stmt *gorm.Statement, c clauses, deletes bool) err
 }
 
 // refuseReplace refuses Association(…).Replace of rows of a guarded table outside of a transaction.
-// GORM saves the new rows by one statement, and lets the old ones go by another one, which can be
-// refused, as where a leaf needs a parent: the new rows would stay. Only the stack tells it from
-// Append, which is one statement.
+// GORM saves the new rows by one statement, and clears the parent of the old ones by another. That
+// may be refused, for example because a leaf needs a parent: the new rows would stay. Only the call
+// stack tells it from Append, which is one statement.
 func (e *Engine) refuseReplace(stmt *gorm.Statement) error {
 	if stmt.Schema == nil || len(stmt.Selects) == 0 {
 		return nil

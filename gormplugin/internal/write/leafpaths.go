@@ -21,8 +21,8 @@ import (
 // the move for it.
 
 // rewriteLeaves gives the leaves below the rows that an UPDATE has moved, or brought back, their
-// paths. What was deleted has kept an old path, and its leaves with it, but for what stays a root
-// row, whose path is always empty. A failure ends the transaction: see rewriteMoved.
+// paths. A row that was deleted has kept an old path, and so have its leaves, except for a row that
+// stays a root row, whose path is always empty. A failure ends the transaction: see rewriteMoved.
 func (e *Engine) rewriteLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move) error {
 	for _, leaf := range t.Leaves {
 		concerned := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool {
@@ -40,10 +40,11 @@ func (e *Engine) rewriteLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table,
 	return nil
 }
 
-// adoptLeaves gives the leaves below new rows, whose keys the caller has stated, their paths. There
-// are some where a row with the same key was deleted for good, and has left them behind. No plain
-// read says whether there are any: a snapshot may be older than they are, and a dirty read misses
-// those whose deletion is rolled back. A failure ends the transaction, as the rows are written.
+// adoptLeaves gives the leaves below new rows whose keys the caller has stated their paths. There
+// are such leaves if a row with the same key was deleted for good, and has left them behind. No
+// plain read says whether there are any: a snapshot may be older than they are, and a dirty read
+// misses those whose deletion is rolled back. A failure ends the transaction, as the rows are
+// written.
 func (e *Engine) adoptLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table, ids []any) error {
 	for _, leaf := range t.Leaves {
 		for chunk := range slices.Chunk(ids, maxRanges) {

@@ -128,8 +128,8 @@ type handedMaps struct {
 	list, given *[]map[string]any
 }
 
-// replaceMaps has a statement create copies of the maps that it is handed. It returns nil if it is
-// handed none.
+// replaceMaps makes a statement create copies of the maps that it is handed. It returns nil if it
+// is handed none.
 func replaceMaps(stmt *gorm.Statement) *handedMaps {
 	h := &handedMaps{dest: stmt.Dest}
 	switch dest := stmt.Dest.(type) {

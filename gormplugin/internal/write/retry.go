@@ -24,7 +24,7 @@ type retry struct {
 const retryKey = "pathlock:retry"
 
 // newRetry prepares further tries of a statement that runs in no transaction yet. It returns nil if
-// there are to be none.
+// there must be none.
 func (e *Engine) newRetry(db *gorm.DB) *retry {
 	// The functions for operations run all of their statements again.
 	if _, isFurther := db.InstanceGet(retryKey); isFurther || e.MaxTries <= 1 || operationOf(db) != nil {
@@ -35,7 +35,7 @@ func (e *Engine) newRetry(db *gorm.DB) *retry {
 	return &retry{pristine: pristine, values: txn.Remember(db.Statement)}
 }
 
-// try runs a statement again until the database does not give it up, or it has been tried often
+// try runs a statement again until the database does not abort it, or it has been tried often
 // enough. execute is its chain of callbacks.
 func (r *retry) try(db *gorm.DB, tries int, steps txn.Steps, execute func(*gorm.DB) *gorm.DB) {
 	failed := db.Error

@@ -45,7 +45,7 @@ type Statement struct {
 	Absent bool
 	// maps are what a Create is handed as maps.
 	maps *handedMaps
-	// retry is set where the statement can be run again if the database gives it up.
+	// retry is set where the statement can be run again if the database aborts it.
 	retry *retry
 }
 

@@ -115,7 +115,7 @@ func addKeys(t *table.Table, stmt *gorm.Statement) {
 // rows above both. It returns the rows that the statement hits and, by id, the live ones of all
 // that it has read. Of leaves, it reads only the rows that are hit.
 func (e *Engine) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (plan.Hits, map[any]*table.Node, error) {
-	// A survey believes what the request has read before, or reads all of it.
+	// A survey either relies on what the request has read before, or reads everything.
 	if read := t.Recalled(db); read != nil {
 		if hit, known, ok := recallTarget(t, soleKey(db, t, stmt), read, also); ok {
 			return hit, known, nil

@@ -207,9 +207,9 @@ func (k *updating) updateInPlace(w *writeRun, a *assignment, x *relocation) erro
 	return reportPlace(stmt.Context, t, operationOf(w.DB), x)
 }
 
-// stillHits reports whether the conditions of an update that changed nothing hit rows, those of an
-// optimistic lock included, and notes where the rows are. It reads under row locks: a snapshot may
-// be older than what the update has seen.
+// stillHits reports whether the conditions of an update that changed nothing, those of an
+// optimistic lock included, hit rows. It notes where the rows are. It reads under row locks: a
+// snapshot may be older than what the update has seen.
 func (k *updating) stillHits(db *gorm.DB, t *table.Table, stmt *gorm.Statement, x *relocation) (bool, error) {
 	rows, err := t.Read(db, hits(t, stmt, x.IDs(), k.Dialect.Update))
 	for _, n := range rows {
@@ -220,9 +220,9 @@ func (k *updating) stillHits(db *gorm.DB, t *table.Table, stmt *gorm.Statement, 
 	return len(rows) > 0, err
 }
 
-// refuseMissed refuses the Save of a row that its UPDATE has missed, as the upsert would be refused
-// by which GORM goes on. That has a transaction of its own: here, the associations that were saved
-// with the row are rolled back.
+// refuseMissed refuses the Save of a row that its UPDATE has missed. The upsert with which GORM
+// goes on would be refused, too, but in a transaction of its own. A refusal here also rolls back
+// the associations that were saved with the row.
 func (k *updating) refuseMissed(w *writeRun) error {
 	stmt := w.DB.Statement
 	if !savesOne(stmt) {
@@ -288,8 +288,8 @@ func (k *updating) updateMoved(w *writeRun, a *assignment, x *relocation) (err e
 	return reportPlace(db.Statement.Context, t, operationOf(db), x)
 }
 
-// checkMoves looks at what is where the rows are to be, and below them. It refuses what could not
-// be written, and reports whether there are rows below.
+// checkMoves looks at the new places of the rows, and below the rows. It refuses what could not be
+// written, and reports whether there are rows below.
 func (k *updating) checkMoves(db *gorm.DB, t *table.Table, x *relocation) (tops []*plan.TopArrival, descend bool, err error) {
 	if x.assignment.Parents != nil {
 		if err := k.checkSlots(db, t, x); err != nil {

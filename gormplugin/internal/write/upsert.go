@@ -110,7 +110,7 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 }
 
 // upsert gives the rows of the statement that are in the table the places that it states, inserts
-// the others, and has the clause write the other columns.
+// the others, and lets the clause write the other columns.
 func (k *inserting) upsert(w *writeRun) error {
 	t, stmt := w.St.Table, w.DB.Statement
 	rows, err := arrivals(w.DB, t)
@@ -309,8 +309,9 @@ func writes(c clause.OnConflict, f *schema.Field) bool {
 		slices.ContainsFunc(c.DoUpdates, func(a clause.Assignment) bool { return a.Column.Name == f.DBName })
 }
 
-// writesPlace reports whether an upsert surely writes what a row states of its place. Select and
-// Omit leave columns out, a map may not have them, and a condition may leave out the row.
+// writesPlace reports whether an upsert is certain to write all that a row states of its place.
+// Select and Omit leave columns out, a map may not have them, and a condition may leave out the
+// row.
 func writesPlace(stmt *gorm.Statement, c clause.OnConflict, row *arrival) bool {
 	t := row.Table
 	place := []*schema.Field{t.Parent, t.Name}
