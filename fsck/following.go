@@ -19,8 +19,8 @@ type following struct {
 	want func(trees *catalogue, r *row) (value string, ok bool)
 }
 
-// held is what the columns of a row hold that follow from where it is, nil for NULL. The depth
-// is a text, too.
+// held has what the columns that follow from where a row is hold, nil for NULL. The depth is a
+// text, too.
 type held struct{ path, idPath, level *string }
 
 // setFollowing fills following.
@@ -115,8 +115,8 @@ func (f *forest) wrong(r *row, report func(Problem) error) error {
 	})
 }
 
-// wrongPaths returns what has to be written into the columns that follow from where a row is, which
-// hold what is has.
+// wrongPaths returns what has to be written into the columns that follow from where a row is, given
+// that they hold what is says.
 func (f *forest) wrongPaths(r, is *row) (set []assignment) {
 	c := f.of(r)
 	_ = f.wrongs(r, is, func(at following, is *string, want string) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-// attempts is the most times that a transaction is tried.
+// attempts bounds how often a transaction is tried.
 const attempts = 10
 
 // batch makes edits of one tree in a transaction, under the tree's gate. It skips a tree that
@@ -185,10 +185,10 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 }
 
 // The database's answer to a failed statement decides how the repair goes on. It retries a
-// transaction that the database has given up, and skips a tree that another session keeps busy and
-// a row that the database refuses. Any other answer ends the repair.
+// transaction that the database has aborted, and skips a tree that another session keeps busy and a
+// row that the database refuses. Any other answer ends the repair.
 
-// isRetryable reports whether the database gave a transaction up in favour of another.
+// isRetryable reports whether the database aborted a transaction in favour of another.
 func (c *catalogue) isRetryable(err error) bool {
 	return c.dialect.Classify(err) == dialect.FailureEnded
 }

@@ -23,7 +23,7 @@ type writer struct {
 	// tx is nil in a dry run.
 	tx     *sql.Tx
 	number int
-	// now has the rows that the transaction has locked, as they are.
+	// now has the rows that the transaction has locked, as they are now.
 	now     map[rowID]*row
 	changes []Change
 	// skips are the rows that stay as they are, and outdated is set if others have changed some.
@@ -94,7 +94,7 @@ func (e skipError) Error() string { return e.why.Error() }
 
 func (e skipError) Unwrap() error { return e.why }
 
-// chunk is the most keys that one statement asks for.
+// chunk bounds how many keys one statement asks for.
 const chunk = 500
 
 // lock reads and locks the rows of edits, all rows above them, and those that are the reason.
@@ -222,12 +222,12 @@ func (w *writer) move(ctx context.Context, e *edit) error {
 	})
 }
 
-// renumberings is the most numbers that are tried, after which a refusal cannot be about the name.
+// renumberings bounds how many numbers are tried. After that, a refusal cannot be about the name.
 const renumberings = 100
 
-// attempt runs f, which makes an edit. If the database refuses that, it undoes f. If it is a unique
-// index that refused it, it tries again: once free has put aside what may be in the way, and else
-// with the next number behind the name.
+// attempt runs f, which makes an edit. If the database refuses that, it undoes f. If a unique index
+// has refused it, attempt tries again: after free has put aside what may be in the way, or
+// otherwise with the next number after the name.
 func (w *writer) attempt(ctx context.Context, e *edit, free func() (freed bool, err error), f func() error) error {
 	if w.tx == nil {
 		return f()

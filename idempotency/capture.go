@@ -32,7 +32,7 @@ type capture struct {
 	writes int
 	// streamed says that the answer was sent in pieces on purpose.
 	streamed bool
-	// broken says that a failure came when another answer had begun.
+	// broken says that a failure occurred after another answer had begun.
 	broken bool
 	// late says that the request's context had ended before the first byte: since the client was
 	// gone, or since a lock was lost or held for too long.

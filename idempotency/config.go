@@ -75,7 +75,7 @@ type Config struct {
 	//   - 206, 401, 403, 406, 407, 411, 415-417, 426, 428 and 431, which depend on what is not part
 	//     of the request's fingerprint.
 	//
-	// Nothing has taken place then, as a rule, and a repetition runs. Where something was committed
+	// Usually nothing has taken place then, and a repetition runs. Where something was committed
 	// nevertheless, a repetition gets 409.
 	Records func(status int) bool
 	// Table is the table of keys. Defaults to pathlock_idempotency.

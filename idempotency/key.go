@@ -79,7 +79,7 @@ func hash(texts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// errBodyGone says that there was a body, and that nobody can know it any more.
+// errBodyGone says that there was a body, and that it can no longer be read.
 var errBodyGone = errors.New("idempotency: the body has been read")
 
 // fingerprint tells requests apart that were sent under one key.

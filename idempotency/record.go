@@ -102,7 +102,7 @@ var ErrElsewhere = errors.New("idempotency: the transaction is in another databa
 // atLeastOnceKey is the context key of [AtLeastOnce].
 type atLeastOnceKey struct{}
 
-// AtLeastOnce returns a context for transactions of which the request's row does not know: each
+// AtLeastOnce returns a context for transactions that the request's row does not know of: each
 // repetition that runs does them again. It is for databases other than that of the keys, such as
 // one of audit records, where the plugin is in use as well. Locks and values are those of ctx.
 func AtLeastOnce(ctx context.Context) context.Context {
@@ -137,9 +137,10 @@ func (r *request) mark(tx *gorm.DB) error {
 	return r.note(tx, r.keys.sql.mark, r.id, r.attempt)
 }
 
-// note changes the request's row in a transaction. By whatever pool that was begun: nobody else
-// knows the attempt, so the transaction is in the database of the keys if it finds the row. Where
-// it does not, the pool tells a repetition that has taken the row over from another database.
+// note changes the request's row in a transaction. It does not matter which pool began it: nobody
+// else knows the attempt, so the transaction is in the database of the keys if it finds the row. If
+// it does not, the pool tells whether a repetition has taken over the row, or the database is
+// another one.
 func (r *request) note(tx *gorm.DB, sql string, values ...any) error {
 	done := tx.Exec(sql, values...)
 	if done.Error == nil && done.RowsAffected == 1 {

@@ -162,13 +162,13 @@ func (k *Keys) session(ctx context.Context) *gorm.DB {
 	return k.db.Session(&gorm.Session{NewDB: true, Context: ctx})
 }
 
-// How often a statement is tried that the database gives up, and how long it pauses at most.
+// How often a statement that the database aborts is tried, and the longest pause.
 const (
 	tries    = 10
 	maxPause = 50 * time.Millisecond
 )
 
-// persist runs a statement, and runs it again while the database gives it up in favour of others.
+// persist runs a statement, and runs it again while the database aborts it in favour of others.
 func (k *Keys) persist(ctx context.Context, statement func() error) error {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: maxPause / 2, MaxInterval: maxPause / 2, Multiplier: 1, RandomizationFactor: 1}
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {

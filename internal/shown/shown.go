@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// most is the most bytes of a text that are shown.
+// most is how many bytes of a text are shown at most.
 const most = 80
 
 // Cut shortens a long text. The caller has to quote it.
@@ -61,8 +61,8 @@ func ID(id any) string {
 	}
 }
 
-// Inside is an error that is the part of a message which is for the log, and not for clients: the
-// name of a table, the key of a row.
+// Inside is an error for the part of a message that is for the log, and not for clients: the name
+// of a table, the key of a row.
 type Inside string
 
 // Error implements error.

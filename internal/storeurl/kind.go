@@ -29,7 +29,7 @@ type Kind struct {
 // Options are those of anystore.Open. Every store has an option that adds its kinds.
 type Options struct {
 	Password string
-	// NoTables has a store make no tables in a database.
+	// NoTables keeps a store from making tables in a database.
 	NoTables bool
 	Kinds    []Kind
 }

@@ -122,7 +122,7 @@ type foreignKey struct {
 	OnUpdate string `json:"on_update"`
 }
 
-// named is something of which the name says enough, such as a trigger.
+// named is something whose name says enough, such as a trigger.
 type named struct {
 	what string
 	Name string `json:"name"`

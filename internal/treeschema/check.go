@@ -124,8 +124,8 @@ func (c *checker) checkKey() {
 	})
 }
 
-// onConflict matches what a constraint of SQLite does in the place of failing. A default in the
-// place of NULL does no harm.
+// onConflict matches what a constraint of SQLite does instead of failing. A default instead of NULL
+// does no harm.
 var onConflict = regexp.MustCompile(`(not null )?on conflict (replace|ignore|fail|rollback)`)
 
 // checkConflicts looks for the clauses of SQLite that turn a conflict into something else than a
@@ -186,7 +186,7 @@ var aboutNamed = map[string]Finding{
 	"partition": {Check: Partitions, Missing: "cannot judge the partitions by %s", Why: "the plugin does not see what is written to a partition by its own name", Advice: "write by the table's name alone"},
 }
 
-// unseen and unseenAdvice say of what writes by itself that nobody has judged it.
+// unseen and unseenAdvice say that nobody has judged something that writes by itself.
 const (
 	unseen       = "the plugin does not see what it writes"
 	unseenAdvice = "see that it leaves the columns of the tree alone, skips no row, and writes to no other registered table"

@@ -47,7 +47,7 @@ func is(what string) func(string) bool { return func(value string) bool { return
 func isOn(value string) bool           { return value != "0" && !strings.EqualFold(value, "OFF") }
 func isOff(value string) bool          { return !isOn(value) }
 
-// isNone reports whether a value is none of the given ones.
+// isNone reports whether a value is not among the given ones.
 func isNone(of ...string) func(string) bool {
 	return func(value string) bool { return !slices.Contains(of, value) }
 }

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Hosts are the names that a server goes by, which it tells from those that a foreign page has made
-// up for it.
+// Hosts are the names of a server, which tells them from names that a foreign page has made up for
+// it.
 //
-// A page may have its own name resolved to 127.0.0.1 (DNS rebinding). The browser then takes what
+// A page may let its own name resolve to 127.0.0.1 (DNS rebinding). The browser then takes what
 // listens there for the page's own origin, and lets the page read it. The Host header gives such a
 // page away.
 type Hosts struct{ listed []string }
