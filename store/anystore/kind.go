@@ -68,7 +68,7 @@ func kindOf(url string, o storeurl.Options) (storeurl.Kind, error) {
 // schemes are those that URLs may have.
 var schemes = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
 
-// checkSchemes refuses schemes that are none, or that several kinds have.
+// checkSchemes refuses impossible schemes, and those that several kinds have.
 func checkSchemes(kinds []storeurl.Kind) error {
 	taken := map[string]bool{"quorum": true}
 	for _, k := range kinds {
@@ -85,7 +85,7 @@ func checkSchemes(kinds []storeurl.Kind) error {
 	return nil
 }
 
-// opensLocal is how a kind opens its stores that has no servers, and nothing to set.
+// opensLocal is the Open of a kind that has no servers, and nothing to set.
 func opensLocal(open func() pathlock.Store) func(context.Context, string, storeurl.Options) (pathlock.Store, error) {
 	return func(_ context.Context, url string, _ storeurl.Options) (pathlock.Store, error) {
 		if form := storeurl.Scheme(url) + "://"; url != form {

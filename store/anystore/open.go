@@ -83,8 +83,8 @@ func WithPassword(password string) Option {
 	return func(o *storeurl.Options) { o.Password = password }
 }
 
-// WithoutTables has the store make no tables in a database. It is for programs that only look:
-// where there are none, no program has used the store.
+// WithoutTables keeps the store from making tables in a database. It is for programs that only
+// look: where there are none, no program has used the store.
 func WithoutTables() Option {
 	return func(o *storeurl.Options) { o.NoTables = true }
 }
@@ -96,7 +96,7 @@ func WithoutTables() Option {
 // The URL's user and password stand before the last @, and [WithPassword] puts a password there,
 // percent-encoded. The error of open quotes neither, and names options that it does not know.
 //
-// A scheme that is none, or that is taken, makes [Open] fail.
+// An impossible scheme, or one that is taken, makes [Open] fail.
 func WithScheme(scheme string, open func(ctx context.Context, url string) (pathlock.Store, error)) Option {
 	return func(o *storeurl.Options) {
 		o.Kinds = append(o.Kinds, storeurl.Kind{

@@ -42,8 +42,8 @@ func (b *backend) ask(ctx context.Context, what string, request func(context.Con
 	}
 }
 
-// why returns why there is no connection to any member, such as a certificate that is refused, in
-// the place of the deadline that the client's own tries have come to; err where there is one.
+// why replaces the deadline that the client's own tries have come to by the reason why there is no
+// connection to any member, such as a refused certificate. It returns err if there is a connection.
 func (b *backend) why(ctx context.Context, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err

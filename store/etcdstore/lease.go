@@ -12,8 +12,8 @@ import (
 
 // leases are etcd leases of this process, to which it attaches tickets. Each has one length, and
 // nobody renews it: an update that gives tickets longer to live attaches them to a later one. So
-// etcd removes a ticket soon after the end of its lease, unless its process has given it a new one,
-// and whatever becomes of the process.
+// etcd removes a ticket soon after the end of its lease, whatever becomes of its process, unless
+// that has given it a new one.
 //
 //	ticket ─┐
 //	ticket ─┼─▶ etcd lease of 33 s, for tickets of 30 s, of the first 3 s
@@ -70,7 +70,7 @@ func etcdLength(d time.Duration) time.Duration {
 	return whole + max(time.Second, min(whole/10, 5*time.Second).Truncate(time.Second))
 }
 
-// forget has further tickets attached to other leases: etcd has ended one.
+// forget makes sure that no further tickets are attached to a lease that etcd has ended.
 func (ls *leases) forget() {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()

@@ -55,7 +55,7 @@ func (b *backend) read(ctx context.Context, tree pathlock.Tree) (*reading, error
 	return b.newReading(tree, response)
 }
 
-// newReading returns what a transaction has answered that has asked for reads.
+// newReading makes a reading of a transaction's answers to reads.
 func (b *backend) newReading(tree pathlock.Tree, response *clientv3.TxnResponse) (*reading, error) {
 	r := &reading{tree: tree, revision: response.Header.Revision, ends: map[shownEnd]end{}}
 	for _, kv := range response.Responses[1].GetResponseRange().Kvs {

@@ -25,7 +25,7 @@ var _ pathlock.Store = (*store)(nil)
 
 // New returns a store that keeps its locks in the etcd that client talks to. Stores on one etcd
 // with one prefix see each other's locks. The client remains the caller's. Make one store per
-// process, and close it in the end.
+// process, and close it at the end.
 //
 // Give the client the endpoints of all members, and a DialKeepAliveTime, as [Open] does: without
 // it, a client notices very late that a member has vanished without a word.

@@ -132,9 +132,9 @@ func (u *update) put(ctx context.Context, now time.Time, t ticketstore.Ticket) e
 	return nil
 }
 
-// endOf returns how the end of a lease is written. One that was read stays what it was: that is how
-// a process grants to a waiter of another one, and gives it no longer to live. Others are given by
-// this process, which knows them from now on.
+// endOf returns how the end of a lease is written. One that was read stays what it was: so a
+// process can grant to a waiter of another process without giving it longer to live. Others are
+// given by this process, which knows them from now on.
 func (u *update) endOf(ctx context.Context, now time.Time, t ticketstore.Ticket, until time.Time) (end, error) {
 	for _, place := range []uint64{t.Place, 0} {
 		if e, ok := u.r.ends[shownEnd{t.Owner, place, until.UnixMicro()}]; ok {

@@ -18,8 +18,8 @@ type ask struct {
 	ended chan struct{}
 }
 
-// ask has a member grant the request within a time. held says whether it has to have something of
-// the owner's.
+// ask asks a member to grant the request within a time. held says whether it has to have something
+// of the owner's.
 func (r *request) ask(m *member, wait time.Duration, held bool, answers chan grant) *ask {
 	ctx, cancel := context.WithCancel(r.ctx)
 	a := &ask{m, cancel, answers, make(chan struct{}, 1), make(chan bool, 1), make(chan struct{})}
@@ -80,7 +80,7 @@ func (r *request) await(a *ask) grant {
 	}
 }
 
-// settle has members keep what is granted, and give back everything else of the latest try. It
+// settle makes members keep what is granted, and give back everything else of the latest try. It
 // returns when that is done. Members that do not answer are told later.
 func (r *request) settle(granted grants) {
 	for _, a := range r.asks {

@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// try has the lead grant the request, and then the others confirm that. It returns nil if no
-// majority does. Then everything is given back, and also where the caller's Waiting panics.
+// try asks the lead to grant the request, and then the others to confirm that. It returns nil if no
+// majority does. Then everything is given back, as it is if the caller's Waiting panics.
 func (r *request) try() (granted grants, err error) {
 	r.asks, r.failed, r.refused = nil, make(map[*member]error), nil
 	defer func() { r.settle(granted) }()
@@ -29,8 +29,8 @@ func (r *request) try() (granted grants, err error) {
 	return got, nil
 }
 
-// lead has the first member that serves grant the request. The order in which it grants is that of
-// the queue. A member that has nothing of the owner's was away when that was granted: the next one
+// lead asks the first member that serves to grant the request. The order in which it grants is that
+// of the queue. If it has nothing of the owner's, it was away when that was granted: the next one
 // leads.
 func (r *request) lead() (grant, error) {
 	for _, m := range r.store.members {
@@ -53,8 +53,8 @@ func (r *request) lead() (grant, error) {
 	return grant{}, cmp.Or(r.hopeless(), r.unavailable())
 }
 
-// confirm has the other members grant what the lead has granted, once, and returns what is granted
-// then.
+// confirm asks the other members to grant what the lead has granted, once, and returns what is
+// granted then.
 //
 // What is in the way at the others is about to go: somebody releases, or gives up. So the request
 // waits there for a moment, even one that must not wait; for less than a lease, since what has been

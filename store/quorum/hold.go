@@ -27,14 +27,14 @@ func (s *store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 	return s.giveBack(ctx, fmt.Sprintf("force release in %s of owner %s", tree, owner.Short()), key{tree: tree, owner: owner}, 1)
 }
 
-// giveBack has all members give something back, now or when they answer again. It succeeds if so
-// many of them, and of a majority that answers, have had it.
+// giveBack makes all members give something back, now or when they answer again. It succeeds if
+// enough of them, and of a majority that answers, have had it.
 func (s *store) giveBack(ctx context.Context, what string, k key, needed int) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
 	defer s.running.Done()
-	// What has begun is brought to its end, whatever becomes of the caller.
+	// What has begun is finished, whatever becomes of the caller.
 	got := poll(context.WithoutCancel(ctx), s, what, func(ctx context.Context, m *member) (struct{}, error) {
 		return struct{}{}, m.release(ctx, k)
 	})

@@ -26,8 +26,8 @@ type member struct {
 	watched bool
 	// releases are what it has to give back when it answers again.
 	releases map[key]struct{}
-	// asked are the requests that it is asked to grant. While what has come of a question is to be
-	// given back, the request does not ask again, or that would take from what it gets then.
+	// asked are the requests that it is asked to grant. While the result of a question still has to
+	// be given back, the request does not ask again: giving back would take away what it then gets.
 	asked map[key]struct{}
 }
 
@@ -72,7 +72,7 @@ func (m *member) lost() <-chan struct{} {
 	return m.gone
 }
 
-// silence has the member asked in the background alone, until it answers.
+// silence notes that the member is asked in the background alone, until it answers.
 func (m *member) silence(why error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,8 +133,8 @@ func (m *member) needsLook() bool {
 	return m.watched
 }
 
-// comeBack has the member asked again like the others when it has heard of all releases. The error
-// is that of one of which it could not be told.
+// comeBack tells the member of the releases that it has missed, and then has it asked like the
+// others. The error is that of a release that it could not be told.
 func (m *member) comeBack() error {
 	for {
 		m.mu.Lock()
@@ -159,11 +159,12 @@ func (m *member) comeBack() error {
 	}
 }
 
-// mostReleases is how many releases are remembered for a member that has missed them. The leases
-// see to the rest.
+// mostReleases is how many releases are remembered for a member that has missed them. The rest end
+// with their leases.
 const mostReleases = 10_000
 
-// giveBackLater has a member that has missed a release hear of it when it answers again.
+// giveBackLater remembers a release for a member that has missed it, until the member answers
+// again.
 func (m *member) giveBackLater(k key) {
 	m.mu.Lock()
 	if len(m.releases) < mostReleases {

@@ -36,7 +36,7 @@ type store struct {
 var _ pathlock.Store = (*store)(nil)
 
 // New returns a store over an odd number of others, at most fifteen. Make one per process, and
-// close it in the end. The members must be independent: what fails one of them must not fail
+// close it at the end. The members must be independent: what fails one of them must not fail
 // another. Every process lists the same members in the same order. They remain the caller's, who
 // closes them after the store.
 //

@@ -29,11 +29,11 @@ type caller struct {
 	// unanswered is called in the background when a server has not answered a command. It ends in
 	// time by itself.
 	unanswered func(context.Context)
-	// withdraw takes a request back. Where the request may still be on its way to the server, the
-	// server is to grant it nothing for the time remember.
+	// withdraw takes a request back. If the request may still be on its way to the server, the
+	// server grants it nothing for the time remember.
 	withdraw func(ctx context.Context, k requestKey, remember time.Duration) error
 
-	// closing ends with stop: nobody waits, and no command begins from then on.
+	// closing ends with stop: from then on nobody waits, and no command begins.
 	closing context.Context
 	stop    context.CancelFunc
 	// commands counts what is under way. None begins after close has begun to wait for them.

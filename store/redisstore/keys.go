@@ -9,8 +9,8 @@ import (
 
 const defaultPrefix = "pathlock"
 
-// The last part of a key's name says what the key is. For the tree
-// ("testplan", "plan-001") they are
+// The last part of a key's name says what the key is. For the tree ("testplan", "plan-001") they
+// are:
 //
 //	pathlock:{testplan/plan-001}:locks      hash: who holds and who waits
 //	pathlock:{testplan/plan-001}:deadlines  sorted set: when each lease and each place in the queue ends
@@ -31,16 +31,16 @@ const (
 	withdrawnKey = ":withdrawn:"
 )
 
-// gateNode is the field of the locks hash that is there as long as anybody holds
-// anything in the tree. The scripts treat the gate as a node above the root.
+// gateNode is the field of the locks hash that exists as long as anybody holds anything in the
+// tree. The scripts treat the gate as a node above the root.
 const gateNode = "gate-node"
 
 // GateKey returns the name of the Redis key that is the gate of a tree, in a store with the given
 // options: a lock of github.com/bsm/redislock. A program that obtains it stops new node locks and
 // gates in the tree.
 //
-// Who holds node locks by then keeps them, and may take more so that it can come to its end. To
-// have the tree for itself, the program asks HEXISTS of the tree's key locks (the gate's key with
+// Those that hold node locks by then keep them, and may take more, so that they can finish. To have
+// the tree for itself, the program asks HEXISTS of the tree's key locks (the gate's key with
 // "locks" in place of "gate" at the end) with the field "gate-node" until the answer is 0, and
 // refreshes its lock meanwhile. In another language, it takes the gate by SET key value NX PX ttl.
 func GateKey(tree pathlock.Tree, opts ...Option) string {
@@ -100,12 +100,12 @@ func (k keys) base(tree pathlock.Tree) string {
 // channel returns the name of the pub/sub channel on which one store is told what it waits for.
 func (k keys) channel(store string) string { return k.prefix + ":wake:" + store }
 
-// pattern matches the names of all keys of all trees. An escaped prefix has no
-// character that means anything in a pattern.
+// pattern matches the names of all keys of all trees. No character of an escaped prefix means
+// anything in a pattern.
 func (k keys) pattern() string { return k.prefix + ":{*}:*" }
 
-// treeInUse returns the tree that a key belongs to if the key is one that is
-// there only while somebody holds or waits.
+// treeInUse returns the tree that a key belongs to, if the key exists only while somebody holds or
+// waits.
 func (k keys) treeInUse(key string) (pathlock.Tree, bool) {
 	rest, ok := strings.CutPrefix(key, k.prefix+":{")
 	if !ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// listener hears which waiters of a store have been granted. All share one subscription.
+// listener learns which waiters of a store have been granted. All share one subscription.
 type listener struct {
 	client redis.UniversalClient
 	// channel is the store's own: it, and no other, is told there what it waits for.
@@ -212,7 +212,7 @@ func (l *listener) receive() (established bool) {
 	}
 }
 
-// relocate has the client of a cluster find out anew which node has which slots.
+// relocate makes the client of a cluster find out anew which node has which slots.
 func (l *listener) relocate(ctx context.Context) {
 	if cluster, ok := l.client.(*redis.ClusterClient); ok && ctx.Err() == nil {
 		cluster.ReloadState(ctx)

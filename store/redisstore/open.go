@@ -39,7 +39,7 @@ import (
 // key_file, this client's certificate, and server_name, the name in the server's certificate if it
 // is not its host, may follow, too.
 //
-// The first call has what go-redis logs go to [slog.Default]. A program that wants it elsewhere
+// The first call sends what go-redis logs to [slog.Default]. A program that wants it elsewhere
 // calls redis.SetLogger afterwards.
 func Open(rawURL string, opts ...Option) (pathlock.Store, error) {
 	client, fromURL, err := openClient(rawURL)
@@ -73,8 +73,9 @@ var (
 	errNoDatabase = errors.New("redisstore: a cluster has no databases with numbers")
 )
 
-// dialTimeout is how long dialling may take, unless the URL has another dial_timeout. For so long,
-// a host that has gone holds up the client's pool, and a cluster's look at who has which slots.
+// dialTimeout is how long dialling may take, unless the URL has another dial_timeout. A host that
+// has gone holds up the client's pool for that long, and so it does a cluster's look at who has
+// which slots.
 const dialTimeout = time.Second
 
 // redirects is how often a command is sent again while a slot moves, in pauses of up to half a
@@ -181,7 +182,7 @@ func cutPrimary(rest string) (name, without string) {
 	return name, rest[:begin] + rest[at+1:]
 }
 
-// logOnce has what go-redis says go to the program's log, and not to standard error. The setting is
+// logOnce sends what go-redis logs to the program's log, and not to standard error. The setting is
 // that of the whole process, so it is made once: a program that wants another makes it after its
 // first [Open].
 var logOnce = sync.OnceFunc(func() { redis.SetLogger(logger{}) })

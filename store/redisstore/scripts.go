@@ -33,8 +33,8 @@ func scriptText(name string) string {
 // it, the library, and the script's own text.
 //
 // The library's parts, and what follows each of them, are functions inside each other. A function
-// takes what it uses from the one around it at once, but has to search for what belongs to the same
-// one, which is where most of the time goes that the library takes.
+// finds at once what it uses from the one around it, but has to search for what belongs to the same
+// one. Most of the time that the library takes goes into that search.
 func assemble(fastPath, own string) script {
 	texts := []string{scriptText("lib/keys"), scriptText("lib/record"), scriptText("lib/clock"), scriptText("lib/fence"), scriptText("lib/modes"), fastPath}
 	for _, part := range library {

@@ -21,9 +21,9 @@ const sentinelTimeout = 500 * time.Millisecond
 // sentinels find the primary for a client: for each connection, and whenever a command was not
 // answered. Connections to a node that is no longer the primary are closed then.
 //
-// redis.NewFailoverClient has one sentinel that it asks and listens to. While that one hangs, as
-// when the host is lost that it shares with the primary, the client neither hears of a failover nor
-// asks another.
+// redis.NewFailoverClient has one sentinel that it asks and listens to. While that one hangs, for
+// example because the host that it shares with the primary is lost, the client neither hears of a
+// failover nor asks another.
 type sentinels struct {
 	name  string
 	addrs []string

@@ -25,8 +25,8 @@ type claimSet struct {
 	paths string
 }
 
-// newClaimSet encodes a request's claims. Who claims a node has IX on the gate, and who wants the
-// gate has X on it.
+// newClaimSet encodes a request's claims. A request that claims a node has IX on the gate, and one
+// for the gate has X on it.
 func newClaimSet(gate bool, claims []pathlock.Claim) claimSet {
 	onGate := pathlock.ModeIX
 	if gate {

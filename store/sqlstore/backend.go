@@ -68,8 +68,8 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 	})
 }
 
-// again does something until it is done, and nobody is in its way. A store that makes tables makes
-// one again that is gone, as after a failover to an empty server: nobody holds anything then.
+// again repeats something until it is done. A store that makes tables also makes a missing one
+// again, as after a failover to an empty server: nobody holds anything then.
 func (b *backend) again(ctx context.Context, do func(*sql.Conn) (done bool, err error)) error {
 	return retry(ctx, func() error {
 		done := false
@@ -111,9 +111,9 @@ func retry(ctx context.Context, do func() error) (err error) {
 	return err
 }
 
-// inSession runs statements in one session of the pool. A session that was broken before, that
-// breaks while it reads, or that only reads, as after a failover, is closed, and another one runs
-// them: the last of the tries has a new one.
+// inSession runs statements in one session of the pool. A session that was broken before, breaks
+// while it reads, or only reads, as after a failover, is closed, and another one runs the
+// statements. The last try gets a new session.
 func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error {
 	for try, last := 0, 0; ; try++ {
 		conn, err := b.db.Conn(ctx)

@@ -129,10 +129,10 @@ func WithMaxWaiters(n int) Option {
 	}
 }
 
-// WithListener sets how to connect to PostgreSQL for LISTEN.
-// The connection has to lead to the database itself: a pgbouncer in transaction mode passes no
-// notifications on, so that waiters look once in a second. The store closes it.
-// Defaults to a connection with the settings of the pool's, if their driver is pgx.
+// WithListener sets how to connect to PostgreSQL for LISTEN. The connection has to lead to the
+// database itself: a pgbouncer in transaction mode passes no notifications on, so that waiters look
+// once a second. The store closes it. Defaults to a connection with the settings of the pool's, if
+// their driver is pgx.
 func WithListener(connect func(context.Context) (*pgx.Conn, error)) Option {
 	return func(c *config) { c.listener = connect }
 }
@@ -141,5 +141,5 @@ func WithListener(connect func(context.Context) (*pgx.Conn, error)) Option {
 // time-out. Only that needs the right to create tables.
 func WithAutoCreate() Option { return func(c *config) { c.makesTables = true } }
 
-// WithClosePool has the store's Close close the pool too.
+// WithClosePool makes the store's Close close the pool too.
 func WithClosePool() Option { return func(c *config) { c.closesPool = true } }

@@ -43,8 +43,8 @@ type operation struct {
 // maxTogether is how many operations go into one update, unless the backend's limit is lower.
 const maxTogether = 64
 
-// do applies an operation to a tree, and returns when that is written, but no later than a moment.
-// After an error, the operation may still be applied, or not.
+// do applies an operation to a tree, and returns when that is written, but no later than the given
+// moment. After an error, the operation may still be applied, or not.
 func (s *store) do(ctx context.Context, until time.Time, tree pathlock.Tree, op *operation) error {
 	return s.inTime(ctx, until, tree.String(), func(ctx context.Context) error { return s.queue(ctx, tree, op) })
 }
@@ -91,7 +91,7 @@ func (s *store) enter(tree pathlock.Tree) (*batcher, error) {
 	return l, nil
 }
 
-// add queues an operation, and has the batcher run.
+// add queues an operation, and starts the batcher unless it runs.
 func (l *batcher) add(op *operation) {
 	l.mu.Lock()
 	l.queued = append(l.queued, op)

@@ -65,7 +65,7 @@ type List struct {
 // Encode returns a list as text: a line for each ticket.
 func (l List) Encode() []byte { return bytes.Join(l.lines, nil) }
 
-// With returns what a list becomes by changes. It gives those a Key that are new: the place.
+// With returns the list after changes. It gives new tickets their Key: the place.
 func (l List) With(c Changes) List {
 	type entry struct {
 		ticket Ticket

@@ -126,7 +126,7 @@ func answered(ctx context.Context, err error) error {
 	}
 }
 
-// latest is when a call ends at the latest that begins now and does not wait.
+// latest is when a call that begins now and does not wait ends at the latest.
 func (s *store) latest() time.Time { return time.Now().Add(s.timeout) }
 
 func earlier(a, b time.Time) time.Time {
@@ -136,8 +136,8 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// inTime asks something within the store's time-out, and until a moment at the latest. A deadline
-// that has passed, of whoever, says that the store is unavailable: it has not answered in time.
+// inTime asks something within the store's time-out, and until a moment at the latest. If any
+// deadline has passed, the store is unavailable: it has not answered in time.
 func (s *store) inTime(ctx context.Context, until time.Time, what string, ask func(context.Context) error) error {
 	within, cancel := context.WithDeadline(ctx, earlier(until, s.latest()))
 	defer cancel()
@@ -217,7 +217,7 @@ func nextSweep() time.Time {
 // failed says which store an error comes from.
 func (s *store) failed(err error) error { return fmt.Errorf("pathlock/%s: %w", s.name, err) }
 
-// quota is how many requests one update may grant, 0 if any number.
+// quota is how many requests one update may grant, 0 for any number.
 func (s *store) quota() int { return s.backend.Limit() / 2 }
 
 // portion is how many operations go into one update: each of them writes a ticket or two, beside

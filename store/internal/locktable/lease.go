@@ -38,7 +38,7 @@ func (t *Table) set(lease *time.Time, until time.Time) {
 	t.watch(until)
 }
 
-// watch has the table look for leases that have ended once the given time has come.
+// watch makes the table look for ended leases once the given time has come.
 func (t *Table) watch(end time.Time) {
 	if t.first.IsZero() || end.Before(t.first) {
 		t.first = end
@@ -108,7 +108,7 @@ func (t *Table) leaseOf(l pathlock.Lease) *time.Time {
 	return nil
 }
 
-// ErrExpired is why a waiter has lost its place whose process has given no sign of life.
+// ErrExpired is why a waiter whose process has given no sign of life has lost its place.
 var ErrExpired = errors.New("nobody asked any more")
 
 // reclaim takes everything away from owners whose lease has ended, and hands it over. Their waits
@@ -145,8 +145,8 @@ func (t *Table) reclaim() {
 	t.queue.Settle(unwatched)
 }
 
-// OwnerEnd returns when the lease ends that the grants of a request's owner share. It reports false
-// if the owner holds nothing.
+// OwnerEnd returns the end of the lease that the grants of a request's owner share. It reports
+// false if the owner holds nothing.
 func (t *Table) OwnerEnd(r *Request) (time.Time, bool) {
 	return r.owner.until, r.owner.Holds()
 }

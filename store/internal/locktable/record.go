@@ -18,7 +18,7 @@ type Record struct {
 	// Until is when the lease ends, by the clock that all processes share. While the request waits,
 	// the lease runs from its process's last sign of life.
 	Until time.Time `json:"until,omitzero"`
-	// OwnerUntil is when the lease ends that the owner's grants share, zero while the request
+	// OwnerUntil is the end of the lease that the owner's grants share, zero while the request
 	// waits. It is Until, too, unless the grant is apart.
 	OwnerUntil time.Time `json:"owner_until,omitzero"`
 	// WaitUntil is when the wait ends, zero for a grant.
@@ -47,9 +47,8 @@ type Record struct {
 // holds any more. It is followed by no [Table.Enter]. Waiters are mortal in a restored table: each
 // leaves the queue when its lease ends, unless it is asked for again.
 //
-// The fence is that of the latest grant. The place is the last one in the order of arrival that
-// anything kept of the tree has, a record or something else: no new request gets it, nor one
-// before.
+// The fence is that of the latest grant. The place is the last one in the order of arrival that a
+// record, or anything else that is kept of the tree, has: new requests get later ones.
 //
 // At most limit requests are granted by all that follows, if limit is positive.
 func (t *Table) Restore(records []*Record, now time.Time, fence, place uint64, limit int) {
@@ -96,7 +95,7 @@ func (t *Table) evictOrphans() {
 	}
 }
 
-// Record returns what is to be kept of a request.
+// Record returns what is kept of a request.
 func (r *Request) Record() Record {
 	rec := Record{
 		Place: r.entry.Order, Owner: r.Owner, Grant: r.Grant, Gate: r.Gate, Claims: slices.Clone(r.Claims), Note: r.Note, Origin: r.Origin,
