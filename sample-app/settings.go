@@ -18,10 +18,10 @@ import (
 // backend is the flags of serve and import.
 type backend struct {
 	DB            string        `help:"Database: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. For a password, set the environment variable: other users can see the command line." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
-	Connections   int           `name:"db-connections" help:"Most connections to a database server. An SQLite file keeps its own number." default:"20" env:"PATHLOCK_DB_CONNECTIONS" placeholder:"N"`
+	Connections   int           `name:"db-connections" help:"Largest number of connections to a database server. An SQLite file has a limit of its own." default:"20" env:"PATHLOCK_DB_CONNECTIONS" placeholder:"N"`
 	Locks         string        `help:"Lock store: ${stores}." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
 	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
-	Assert        bool          `help:"Assert in every transaction that the paths which the work rests on are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
+	Assert        bool          `help:"Assert in every transaction that the paths on which the work relies are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
 	Namespace     string        `help:"Namespace of the locks. It keeps the locks of several databases apart on one lock store. All instances on a database need the same one." default:"testplan" env:"PATHLOCK_NAMESPACE"`
 	Wait          time.Duration `help:"How long a request waits for locks that others hold. 0 means not at all." default:"2s" env:"PATHLOCK_WAIT"`
 	Lease         time.Duration `help:"How long the locks of a dead instance stay." default:"30s" env:"PATHLOCK_LEASE"`

@@ -43,7 +43,7 @@ func (c *stormCommand) checkLocks() error {
 	case c.Locks != "":
 		return checkLocks(c.Locks, c.LocksPassword)
 	case c.LocksPassword != "":
-		return refused("--locks-password", "PATHLOCK_LOCKS_PASSWORD", errors.New("no --locks (PATHLOCK_LOCKS) that it is the password of"))
+		return refused("--locks-password", "PATHLOCK_LOCKS_PASSWORD", errors.New("there is no --locks (PATHLOCK_LOCKS) for this password"))
 	default:
 		return nil
 	}
