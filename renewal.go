@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
-// renew renews leases of one tree, or asks how long one hold lasts that is not renewed. It notes the
-// outcome for each.
+// renew renews leases of one tree, or asks how long one hold that is not renewed lasts. It notes
+// the outcome for each.
 func (l *Locker) renew(c *lease.Call[Tree, *holding]) {
 	grants := make([][]*grant, len(c.Leases))
 	for i, due := range c.Leases {
