@@ -37,7 +37,7 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	}
 	defer s.calls.end()
 	defer r.end()
-	switch err := s.calls.forget(ctx, r, s.left(r)); {
+	switch err := s.calls.stopTakeBack(ctx, r, s.left(r)); {
 	case err != nil && ctx.Err() != nil:
 		return pathlock.Grant{}, interrupted(ctx, r.what)
 	case err != nil:

@@ -110,10 +110,10 @@ func (c *caller) keepWithdrawing(t *takeBack) bool {
 	return false
 }
 
-// forget stops taking back a request that is made again: from now on somebody waits for it. forget
-// waits until no command about the request is under way. If that takes longer than ctx or within
+// stopTakeBack stops taking back a request that is made again: from now on somebody waits for it.
+// It waits until no command about the request is under way. If that takes longer than ctx or within
 // allows, it returns an error, and the request is taken back after all.
-func (c *caller) forget(ctx context.Context, r *request, within time.Duration) error {
+func (c *caller) stopTakeBack(ctx context.Context, r *request, within time.Duration) error {
 	c.mu.Lock()
 	t := c.takeBacks[keyOf(r.Acquisition)]
 	c.mu.Unlock()

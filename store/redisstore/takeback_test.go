@@ -204,7 +204,7 @@ func TestTakeBack_madeAgain(t *testing.T) {
 		d.ask("another", 0, io.EOF)
 		d.during(time.Second)
 		anew := &request{Acquisition: again.Acquisition}
-		testerr.Must(t, d.caller.forget(t.Context(), anew, deafTimeout))
+		testerr.Must(t, d.caller.stopTakeBack(t.Context(), anew, deafTimeout))
 		for _, try := range d.during(time.Minute) {
 			if try.id != "another" {
 				t.Errorf("tried %v", try)
@@ -221,14 +221,14 @@ func TestTakeBack_madeAgain(t *testing.T) {
 
 		began := time.Now()
 		slow := d.ask("slow", 2*deafTimeout, nil) // it is left behind after the time-out
-		if err := d.caller.forget(t.Context(), slow, deafTimeout/2); err == nil {
+		if err := d.caller.stopTakeBack(t.Context(), slow, deafTimeout/2); err == nil {
 			t.Error("it is made again while its command is under way")
 		}
 		if tried := d.during(deafTimeout); len(tried) != 1 || tried[0].id != "slow" {
 			t.Errorf("tried %v, want it taken back all the same", tried)
 		}
 		slow = d.ask("slow", 2*deafTimeout, nil)
-		if err := d.caller.forget(t.Context(), slow, 2*deafTimeout); err != nil || time.Since(began) < 4*deafTimeout {
+		if err := d.caller.stopTakeBack(t.Context(), slow, 2*deafTimeout); err != nil || time.Since(began) < 4*deafTimeout {
 			t.Errorf("%v after %v, want it to wait for its command", err, time.Since(began))
 		}
 		if tried := d.during(deafTimeout); len(tried) > 0 {

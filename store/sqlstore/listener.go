@@ -71,7 +71,7 @@ func (l *listener) run(ctx context.Context) {
 			return
 		}
 		_ = l.once(ctx)
-		l.backend.watcher.hears(false)
+		l.backend.watcher.setListening(false)
 		timer.Reset(relisten)
 	}
 }
@@ -90,7 +90,7 @@ func (l *listener) once(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{l.backend.home}.Sanitize()); err != nil {
 		return err
 	}
-	l.backend.watcher.hears(true)
+	l.backend.watcher.setListening(true)
 	for {
 		n, err := conn.WaitForNotification(ctx)
 		if err != nil {

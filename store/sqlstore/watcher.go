@@ -93,9 +93,9 @@ func (w *watcher) wake(messages ...message) {
 	}
 }
 
-// hears notes whether the process listens from now on. It looks at once, because earlier
+// setListening notes whether the process listens from now on. It looks at once, because earlier
 // notifications may have been missed.
-func (w *watcher) hears(listening bool) {
+func (w *watcher) setListening(listening bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.listening = listening
@@ -172,13 +172,13 @@ func (w *watcher) find(ctx context.Context, versions map[treeKey]int64) (changed
 			return changed, err
 		}
 		changed = true
-		w.compare(treeKey(key), versions[treeKey(key)], version, list.Tickets)
+		w.wakeChanged(treeKey(key), versions[treeKey(key)], version, list.Tickets)
 	}
 	return changed, rows.Err()
 }
 
-// compare wakes the watches whose tickets have changed in the next version of a tree.
-func (w *watcher) compare(tree treeKey, before, version int64, tickets []ticketstore.Ticket) {
+// wakeChanged wakes the watches whose tickets have changed in the next version of a tree.
+func (w *watcher) wakeChanged(tree treeKey, before, version int64, tickets []ticketstore.Ticket) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.versions[tree] == before {

@@ -218,7 +218,7 @@ func inTheWayText(all []pathlock.Blocking, now time.Time) []string {
 		if b.Entry.Gate {
 			where = state + " the whole tree"
 		}
-		g.add(shortOf(b.Entry.Owner), where, lasting(now.Sub(b.Entry.Since)), patience(b.Entry.Until.Sub(now)), about(*b.Entry))
+		g.add(shortOf(b.Entry.Owner), where, lasting(now.Sub(b.Entry.Since)), remaining(b.Entry.Until.Sub(now)), about(*b.Entry))
 	}
 	return g.lines()
 }

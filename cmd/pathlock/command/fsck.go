@@ -123,7 +123,7 @@ func (c *fsckCommand) Run(ctx context.Context, out *output, code *int) (err erro
 			return err
 		}
 		defer end()
-		if err := c.elsewhere(ctx, opts.Locker, db, dialect, table); err != nil {
+		if err := c.checkLockPlace(ctx, opts.Locker, db, dialect, table); err != nil {
 			return err
 		}
 	}
@@ -154,12 +154,12 @@ func (c *fsckCommand) check(ctx context.Context, checker *fsck.Checker, report *
 		*code = exitLeft
 	}
 	report.checked(summary)
-	return c.nothing(summary)
+	return c.requireRows(summary)
 }
 
-// nothing returns an error if there was no row to check, which is usually a typo in the command
+// requireRows returns an error if there was no row to check, which is usually a typo in the command
 // line.
-func (c *fsckCommand) nothing(s fsck.Summary) error {
+func (c *fsckCommand) requireRows(s fsck.Summary) error {
 	deleted := ""
 	if c.Deleted != "" {
 		deleted = fmt.Sprintf(" (rows are deleted by %q)", c.Deleted)
@@ -174,9 +174,9 @@ func (c *fsckCommand) nothing(s fsck.Summary) error {
 	}
 }
 
-// elsewhere returns an error if the programs on the database are known to take their locks in
+// checkLockPlace returns an error if the programs on the database are known to take their locks in
 // another place than the repair would.
-func (c *fsckCommand) elsewhere(ctx context.Context, locker *pathlock.Locker, db *sql.DB, dialect fsck.Dialect, table fsck.Table) error {
+func (c *fsckCommand) checkLockPlace(ctx context.Context, locker *pathlock.Locker, db *sql.DB, dialect fsck.Dialect, table fsck.Table) error {
 	if locker == nil {
 		return nil
 	}
@@ -214,5 +214,5 @@ func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, opts fs
 	default:
 		*code = exitMended
 	}
-	return c.nothing(summary.Before)
+	return c.requireRows(summary.Before)
 }

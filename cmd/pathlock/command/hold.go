@@ -132,8 +132,8 @@ func lasting(d time.Duration) string {
 	}
 }
 
-// names lists those in the way.
-func names(blockers []pathlock.Blocking) string {
+// blockerNames lists those in the way.
+func blockerNames(blockers []pathlock.Blocking) string {
 	var all []string
 	for _, b := range blockers {
 		all = append(all, shortOf(b.Entry.Owner))

@@ -172,7 +172,7 @@ func snapshotText(s pathlock.Snapshot) []string {
 		g := grid{}
 		g.add("HOLDER", "HOLDS", "FOR", "ENDS IN", "FENCE", "WHAT")
 		for _, h := range s.Holders {
-			g.add(shortOf(h.Owner), wanted(h.Gate, h.Claims), lasting(s.Now.Sub(h.Since)), patience(h.Until.Sub(s.Now)), fmt.Sprint(h.Fence), about(h))
+			g.add(shortOf(h.Owner), wanted(h.Gate, h.Claims), lasting(s.Now.Sub(h.Since)), remaining(h.Until.Sub(s.Now)), fmt.Sprint(h.Fence), about(h))
 		}
 		lines = append(lines, g.lines()...)
 	}
@@ -181,15 +181,15 @@ func snapshotText(s pathlock.Snapshot) []string {
 		g.add("WAITER", "WANTS", "FOR", "GIVES UP IN", "WAITS FOR", "WHAT")
 		blockers := s.Blockers()
 		for i, w := range s.Waiters {
-			g.add(shortOf(w.Owner), wanted(w.Gate, w.Claims), lasting(s.Now.Sub(w.Since)), patience(w.Until.Sub(s.Now)), names(blockers[i]), about(w))
+			g.add(shortOf(w.Owner), wanted(w.Gate, w.Claims), lasting(s.Now.Sub(w.Since)), remaining(w.Until.Sub(s.Now)), blockerNames(blockers[i]), about(w))
 		}
 		lines = append(lines, g.lines()...)
 	}
 	return lines
 }
 
-// patience returns for how long a request will still wait, or a lock last.
-func patience(d time.Duration) string {
+// remaining returns for how long a request will still wait, or a lock last.
+func remaining(d time.Duration) string {
 	if d > pathlock.Forever/2 {
 		return "never"
 	}

@@ -75,7 +75,7 @@ func (c *releaseCommand) Run(ctx context.Context, out *output, code *int) error 
 		*code = exitLeft
 		return err
 	}
-	mine := of(snapshot, owner)
+	mine := entriesOf(snapshot, owner)
 	err = locker.ForceRelease(ctx, tree, owner)
 	switch {
 	case errors.Is(err, pathlock.ErrNotHeld):
@@ -118,7 +118,7 @@ func find(s pathlock.Snapshot, name string) (pathlock.Owner, error) {
 	default:
 		text := fmt.Sprintf("%d are called %q in %s: name one by its fence:", len(owners), name, nameOf(s.Tree))
 		for _, owner := range owners {
-			for _, line := range holdTexts(of(s, owner)) {
+			for _, line := range holdTexts(entriesOf(s, owner)) {
 				text += "\n  " + line
 			}
 		}
@@ -126,8 +126,8 @@ func find(s pathlock.Snapshot, name string) (pathlock.Owner, error) {
 	}
 }
 
-// of returns what an owner has in a snapshot.
-func of(s pathlock.Snapshot, owner pathlock.Owner) pathlock.Snapshot {
+// entriesOf returns what an owner has in a snapshot.
+func entriesOf(s pathlock.Snapshot, owner pathlock.Owner) pathlock.Snapshot {
 	others := func(e pathlock.Entry) bool { return e.Owner != owner }
 	s.Holders = slices.DeleteFunc(slices.Clone(s.Holders), others)
 	s.Waiters = slices.DeleteFunc(slices.Clone(s.Waiters), others)
