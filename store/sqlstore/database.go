@@ -58,7 +58,7 @@ const (
 
 // hints are what to do about a fault, beside a database's own.
 var hints = map[fault]string{
-	noTable:   "no program has made the table: those with anystore do so when they start, others call Store.Create, and both need the right to create tables",
+	noTable:   "no program has made the table: those with anystore do at its first use, others call Store.Create, and both need the right to create tables",
 	noColumn:  "it is not a table of locks: drop it, and create one with Store.Create",
 	forbidden: "the user needs SELECT, INSERT, UPDATE and DELETE on the table or, if there is none yet, the right to create tables",
 	tooLarge:  "raise max_allowed_packet",

@@ -97,7 +97,7 @@ func (r *report) repaired(s fsck.RepairSummary, applied, complete bool) {
 	case !complete:
 		text = fmt.Sprintf("ended early after %d changes in %d transactions; run it again to continue", s.Changes, s.Transactions)
 	case !applied:
-		text = fmt.Sprintf("%s\n%d values would change, and %d problems remain if the database accepts all of that; nothing has been written (--apply writes)", count(s.Before), s.Changes, s.After.Total())
+		text = fmt.Sprintf("%s\n%d values would change, and %d problems would remain, if the database accepts it all; nothing has been written (--apply writes)", count(s.Before), s.Changes, s.After.Total())
 	default:
 		skipped := ""
 		if s.Skipped > 0 {
