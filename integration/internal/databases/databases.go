@@ -4,7 +4,9 @@ package databases
 import (
 	"database/sql"
 	"database/sql/driver"
+	"net/url"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -52,7 +54,12 @@ func Postgres(t *testing.T, locale string, settings map[string]string) gormplugi
 // SQLiteFile names a new SQLite file, as the drivers ncruces and glebarez both understand it.
 func SQLiteFile(t *testing.T, parameters string) string {
 	t.Helper()
-	return "file:" + filepath.Join(t.TempDir(), "test.db") + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(off)" + parameters
+	if !strings.Contains(parameters, "journal_mode") {
+		parameters += "&_pragma=journal_mode(wal)"
+	}
+	// The name of a test, and so of its directory, may have a #, which would end the URI's path.
+	path := (&url.URL{Path: filepath.Join(t.TempDir(), "test.db")}).EscapedPath()
+	return "file:" + path + "?_pragma=busy_timeout(10000)&_pragma=synchronous(off)" + parameters
 }
 
 // SQLiteConnector returns a connector to a new SQLite file.
