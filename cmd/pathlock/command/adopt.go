@@ -59,6 +59,8 @@ func (c *adoptCommand) Run(outer context.Context, out *output) (err error) {
 		return fmt.Errorf("%w: --tree-column, --name, --deleted and --alias need --table", errUsage)
 	case c.When != "" && (c.Deleted == nil || *c.Deleted == ""):
 		return fmt.Errorf("%w: --deleted-when needs --deleted", errUsage)
+	case c.Timeout <= 0:
+		return fmt.Errorf("%w: --timeout must be positive", errUsage)
 	}
 	db, dialect, err := connectDB(outer, c.DB)
 	if err != nil {

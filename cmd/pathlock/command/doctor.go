@@ -116,7 +116,10 @@ func (c *doctorCommand) examine(ctx context.Context) (report doctor.Report, err 
 		defer func() { err = errors.Join(err, subject.DB.Close()) }()
 	}
 	if c.Table != "" {
-		table := c.describe(c.Table, "")
+		table, err := c.describe(c.Table, "")
+		if err != nil {
+			return report, err
+		}
 		subject.Table = &table
 	}
 	report, err = doctor.Examine(ctx, subject)

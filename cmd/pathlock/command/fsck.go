@@ -93,8 +93,12 @@ func (c *fsckCommand) Run(ctx context.Context, out *output, code *int) (err erro
 	if err := c.validate(); err != nil {
 		return err
 	}
-	table := c.describe(c.Table, c.Namespace)
-	if table.Leaves, err = c.leafTables(); err != nil {
+	leaves, err := c.leafTables()
+	if err != nil {
+		return err
+	}
+	table, err := c.describe(c.Table, c.Namespace, leaves...)
+	if err != nil {
 		return err
 	}
 	db, dialect, err := connectDB(ctx, c.DB)

@@ -64,13 +64,17 @@ func (c *fsckCommand) leafTables() (tables []fsck.Table, err error) {
 	return tables, nil
 }
 
-// describe describes a table to package fsck.
-func (c columns) describe(table, namespace string) fsck.Table {
-	c.Table, c.Namespace = table, namespace
+// describe describes a table to package fsck. Its error says which flags describe none.
+func (c columns) describe(table, namespace string, leaves ...fsck.Table) (fsck.Table, error) {
+	c.Table, c.Namespace, c.Leaves = table, namespace, leaves
 	if c.SingleTree != "" {
 		c.Tree = ""
 	}
-	return fsck.Table(c)
+	described := fsck.Table(c)
+	if err := described.Check(); err != nil {
+		return described, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return described, nil
 }
 
 // validate returns an error if flags contradict each other, or have an invalid value.
