@@ -177,7 +177,7 @@ func (r *reader) shapes(ctx context.Context, opts Options, report *Report) (shap
 		shapes[i].Leaves = slices.DeleteFunc(shapes[i].Leaves, func(l treetable.Table) bool {
 			return slices.ContainsFunc(shapes, func(s shape) bool { return s.Table.Table == l.Table && !s.isAdded(s.Parent) })
 		})
-		if shapes[i].of.more {
+		if shapes[i].of.more || shapes[i].cut() {
 			if err := r.readFully(ctx, tx, &shapes[i]); err != nil {
 				return nil, err
 			}

@@ -82,17 +82,27 @@ func (r *reader) samples(ctx context.Context, tx *sql.Tx, only string) (tables [
 	return tables, nil
 }
 
-// readFully gives a shape all rows of its table, up to [MostRows].
+// cut reports whether a path may be longer than what has been read of it.
+func (s *shape) cut() bool {
+	return slices.ContainsFunc([]string{s.Path, s.IDPath}, func(column string) bool {
+		return slices.ContainsFunc(s.of.cells[column], func(c cell) bool { return len(c.String) >= longest })
+	})
+}
+
+// readFully gives a shape all rows of its table, up to [MostRows], with their whole paths.
 func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
 	t := *s.of
-	t.cells, t.rows, t.more = make(map[string][]cell), 0, false
+	if t.cells = make(map[string][]cell); !t.more {
+		t.cells = maps.Clone(s.of.cells)
+	}
+	t.rows, t.more = 0, false
 	var selected []string
 	for _, name := range append([]string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath, s.Depth, s.Deleted}, s.pair...) {
 		if name != "" && !slices.Contains(s.addedNames(), name) {
 			selected = append(selected, name)
 		}
 	}
-	if err := r.readRows(ctx, tx, &t, selected, MostRows); err != nil {
+	if err := r.readRows(ctx, tx, &t, selected, MostRows, whole); err != nil {
 		return err
 	}
 	if s.isAdded(s.Parent) {
@@ -155,27 +165,29 @@ func (r *reader) read(ctx context.Context, tx *sql.Tx, name string) (*table, err
 	var selected []string
 	for _, c := range there.Columns {
 		t.columns[c.Name], t.order = c, append(t.order, c.Name)
-		if r.legible(c) != "" && !strings.Contains(c.Name, ".") {
+		if r.legible(c, longest) != "" && !strings.Contains(c.Name, ".") {
 			selected = append(selected, c.Name)
 		}
 	}
 	if len(selected) == 0 {
 		return t, nil
 	}
-	return t, r.readRows(ctx, tx, t, selected, sampled)
+	return t, r.readRows(ctx, tx, t, selected, sampled, longest)
 }
 
-// longest is how many characters of a text are read: more than a path that can be indexed has.
-const longest = 1100
+// How many characters of a text are read: to find a shape, enough to know most paths by; then all,
+// since an index may hold the beginnings of longer paths alone.
+const longest, whole = 1100, 1 << 30
 
-// legible is the expression for a column's value as a text; "" for one that has no part in a tree.
-func (r *reader) legible(c treeschema.Column) string {
+// legible is the expression for a column's value as a text of at most so many characters; "" for
+// one that has no part in a tree.
+func (r *reader) legible(c treeschema.Column, most int) string {
 	quoted := r.dialect.QuotePart(c.Name)
 	switch kind := dialect.KindOf(c.Type); {
 	case r.dialect == dialect.PostgreSQL && (kind == dialect.Text || kind == dialect.UUID || c.Type == "ltree"):
-		return fmt.Sprintf("SUBSTR(%s::text, 1, %d)", quoted, longest)
+		return fmt.Sprintf("SUBSTR(%s::text, 1, %d)", quoted, most)
 	case kind == dialect.Text, kind == dialect.Other && c.Type == "":
-		return fmt.Sprintf("SUBSTR(%s, 1, %d)", quoted, longest)
+		return fmt.Sprintf("SUBSTR(%s, 1, %d)", quoted, most)
 	case kind == dialect.Bits && r.dialect == dialect.MySQL:
 		return quoted + " + 0"
 	case kind == dialect.Bytes:
@@ -192,11 +204,12 @@ func (r *reader) legible(c treeschema.Column) string {
 	return quoted
 }
 
-// readRows reads the rows, those with the smallest keys first.
-func (r *reader) readRows(ctx context.Context, tx *sql.Tx, t *table, selected []string, limit int) (err error) {
+// readRows reads the rows, those with the smallest keys first, and at most so many characters of a
+// text.
+func (r *reader) readRows(ctx context.Context, tx *sql.Tx, t *table, selected []string, limit, most int) (err error) {
 	var expressions []string
 	for _, name := range selected {
-		expressions = append(expressions, r.legible(t.columns[name]))
+		expressions = append(expressions, r.legible(t.columns[name], most))
 		t.cells[name] = nil
 	}
 	query := "SELECT " + strings.Join(expressions, ", ") + " FROM " + r.dialect.Quote(t.name)
