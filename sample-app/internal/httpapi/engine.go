@@ -83,9 +83,7 @@ func New(config Config) (http.Handler, error) {
 	if err := engine.SetTrustedProxies(nil); err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}
-	engine.NoRoute(func(c *gin.Context) {
-		a.refuseUnread(c, middleware.NewProblem(http.StatusNotFound, "not-found", "there is no such route: GET /routes lists them"))
-	})
+	engine.NoRoute(a.refuseRoute)
 	engine.NoMethod(func(c *gin.Context) {
 		a.refuseUnread(c, middleware.NewProblem(http.StatusMethodNotAllowed, "method-not-allowed",
 			"the route does not know this method: it takes "+c.Writer.Header().Get("Allow")))
@@ -101,12 +99,12 @@ func New(config Config) (http.Handler, error) {
 	handle(engine, "GET", "/", func(c *gin.Context) {
 		c.Writer.Header().Add("Vary", "Accept")
 		if c.NegotiateFormat(gin.MIMEPlain, gin.MIMEHTML) == gin.MIMEHTML {
-			servePage(c.Writer, c.Request, mainPage)
+			a.servePage(c, mainPage)
 			return
 		}
 		routes(c)
 	})
-	handle(engine, "GET", "/page/:file", func(c *gin.Context) { servePage(c.Writer, c.Request, c.Param("file")) })
+	handle(engine, "GET", "/page/:file", func(c *gin.Context) { a.servePage(c, c.Param("file")) })
 	handle(engine, "GET", "/routes", routes)
 	handle(engine, "GET", "/metrics", gin.WrapH(a.Metrics))
 	engine.Use(a.checkParams)
@@ -121,6 +119,11 @@ func New(config Config) (http.Handler, error) {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}
 	return gzhttp.GzipHandler(engine), nil
+}
+
+// refuseRoute answers a request for what is not there.
+func (a *api) refuseRoute(c *gin.Context) {
+	a.refuseUnread(c, middleware.NewProblem(http.StatusNotFound, "not-found", "there is no such route: GET /routes lists them"))
 }
 
 // checkParams refuses a request whose URL has an invalid id, before anything is done for it.

@@ -28,15 +28,15 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 const mainPage = "page.html"
 
 // servePage serves the page or one of its files.
-func servePage(w http.ResponseWriter, r *http.Request, name string) {
+func (a *api) servePage(c *gin.Context, name string) {
 	content, err := pageFiles.ReadFile("assets/" + name)
 	if err != nil {
-		http.NotFound(w, r)
+		a.refuseRoute(c)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", pagePolicy)
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	send(w, r, name, content)
+	c.Header("Content-Security-Policy", pagePolicy)
+	c.Header("Referrer-Policy", "no-referrer")
+	send(c.Writer, c.Request, name, content)
 }
 
 // send serves content that browsers may keep, and ask each time whether it has changed. Its tag is
