@@ -25,6 +25,15 @@ type importCommand struct {
 	Dir     string   `arg:"" help:"Directory to import."`
 }
 
+// Validate refuses a plan that cannot be created. kong calls it beside the backend's own.
+func (c *importCommand) Validate() error {
+	err := c.backend.Validate()
+	if flaw := plans.CheckName(c.Plan); flaw != nil {
+		err = errors.Join(err, fmt.Errorf("--plan: %w", flaw))
+	}
+	return err
+}
+
 // Run implements the command.
 func (c *importCommand) Run(ctx context.Context, streams streams) error {
 	i, err := instance.Open(ctx, c.config(streams.log))

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/web"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 )
@@ -24,8 +25,29 @@ type serveCommand struct {
 func (c *serveCommand) Validate() error {
 	return errors.Join(
 		c.backend.Validate(),
+		refused("--addr", "PATHLOCK_ADDR", checkAddr(c.Addr)),
+		refused("--hosts", "PATHLOCK_HOSTS", checkHosts(c.Hosts)),
 		refused("--drain", "PATHLOCK_DRAIN", within(c.Drain, 0, instance.MaxDrain)),
 	)
+}
+
+// checkAddr says why nothing can listen on an address, on whichever machine.
+func checkAddr(addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if err == nil {
+		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port)
+	}
+	return err
+}
+
+// checkHosts refuses what no Host of a request can be.
+func checkHosts(hosts []string) error {
+	for _, host := range hosts {
+		if !web.ValidHost(host) {
+			return fmt.Errorf("%q is not of the form host or host:port", host)
+		}
+	}
+	return nil
 }
 
 // Run implements the command.

@@ -39,7 +39,7 @@ func (c *stormCommand) Validate() error {
 func (c *stormCommand) checkLocks() error {
 	switch {
 	case c.Locks == "memory://":
-		return refused("--locks", "PATHLOCK_LOCKS", errors.New("the instances of a storm are processes, and memory:// is for one"))
+		return refused("--locks", "PATHLOCK_LOCKS", errors.New("the instances of a storm need a lock store that processes share, and one in memory is for one"))
 	case c.Locks != "":
 		return checkLocks(c.Locks, c.LocksPassword)
 	case c.LocksPassword != "":
