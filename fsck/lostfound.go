@@ -228,6 +228,9 @@ func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key)
 	if err := w.insertRow(ctx, r, set, generated); err != nil {
 		return err
 	}
+	if r.key.IsZero() {
+		return fmt.Errorf("%w: the database does not number the rows of %s", errBadKey, w.table.Table)
+	}
 	query := fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LIMIT 1", w.dialect.Quote(w.table.Table), w.dialect.Quote(w.table.Parent))
 	named := false
 	err := w.each(ctx, query, []any{r.key.arg()}, func(*sql.Rows) error {
@@ -235,7 +238,7 @@ func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key)
 		return nil
 	})
 	if err == nil && named {
-		err = fmt.Errorf("%w: rows name its key, %v, as their parent", errNamed, r.key)
+		err = fmt.Errorf("%w: rows name its key, %v, as their parent", errBadKey, r.key)
 	}
 	return err
 }

@@ -201,11 +201,11 @@ func (c *catalogue) isBusy(err error) bool {
 // isRefused reports whether the database refused a statement because of the row that it writes. It
 // may accept other rows.
 func (c *catalogue) isRefused(err error) bool {
-	return c.dialect.Refuses(err) || errors.Is(err, errNamed)
+	return c.dialect.Refuses(err) || errors.Is(err, errBadKey)
 }
 
-// errNamed: rows name the key of a new row as their parent.
-var errNamed = errors.New("fsck")
+// errBadKey: a new row has no key, or one that other rows name as their parent already.
+var errBadKey = errors.New("fsck")
 
 // canceled adds the context's cause to an error, if the context has ended. Some databases report an
 // interruption in their own words.

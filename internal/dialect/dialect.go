@@ -122,7 +122,8 @@ type Dialect struct {
 	AnyType bool
 	// AnyLength is set where a column can hold a text that is longer than its type says.
 	AnyLength bool
-	// ReturnsKeys is set where an INSERT tells the key that the database gives by RETURNING alone.
+	// ReturnsKeys is set where only RETURNING tells the key of a new row. Without it, SQLite tells
+	// the number of the row, which need not be its key.
 	ReturnsKeys bool
 	// CheckDeferred is the statement that has the database check deferred constraints at once; ""
 	// where none is deferred.

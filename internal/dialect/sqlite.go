@@ -16,6 +16,7 @@ var SQLite = &Dialect{
 	RemakesTables:  true,
 	AnyType:        true,
 	AnyLength:      true,
+	ReturnsKeys:    true,
 	HidesCascades:  true,
 	Millis:         "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
 	Grammar:        sqliteGrammar,

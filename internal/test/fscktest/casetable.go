@@ -31,6 +31,9 @@ func newCase(t *testing.T, database Database, words []string, steps string) *tab
 		set(&d.Depth, "depth")
 		set(&d.DepthTop, "depth-top")
 	}}
+	if has("plain-keys") {
+		s.key = "BIGINT"
+	}
 	if has("text-keys") {
 		s.key = "VARCHAR(40) " + database.Binary
 	}
