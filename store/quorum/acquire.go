@@ -117,8 +117,8 @@ func (r *request) patience() time.Duration {
 	return max(0, min(r.store.config.timeout, time.Until(r.until)))
 }
 
-// isSilent notes that a member has not answered in time, unless it is the call whose time is up.
-func (r *request) isSilent(m *member) {
+// noteSilent notes that a member has not answered in time, unless it is the call whose time is up.
+func (r *request) noteSilent(m *member) {
 	if time.Now().Before(r.until) {
 		m.silence(errTimeout)
 	}

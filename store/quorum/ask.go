@@ -74,7 +74,7 @@ func (r *request) await(a *ask) grant {
 			done = nil
 			late.Reset(r.patience())
 		case <-late.C:
-			r.isSilent(a.member)
+			r.noteSilent(a.member)
 			return grant{member: a.member, err: errTimeout}
 		}
 	}
@@ -104,7 +104,7 @@ func (r *request) settle(granted grants) {
 		case <-r.store.life.Done():
 		case <-late.C:
 			late.Reset(0) // for the next one
-			r.isSilent(a.member)
+			r.noteSilent(a.member)
 		}
 	}
 	r.asks = nil

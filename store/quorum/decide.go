@@ -90,7 +90,7 @@ func (r *request) confirm(lead grant) grants {
 		case <-late.C:
 			for m := range pending {
 				if len(granted) < r.store.majority {
-					r.isSilent(m)
+					r.noteSilent(m)
 				}
 			}
 			return granted
