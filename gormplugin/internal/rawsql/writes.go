@@ -44,6 +44,9 @@ func (n *Names) Same(a, b string) bool { return folded(a) == folded(b) }
 // comment, but not within a longer word. Dashes are part of words here. The name is "" if sql may
 // hide one.
 func (n *Names) FirstIn(sql string) (guarded string, found bool) {
+	if sql == "" {
+		return "", false
+	}
 	text := folded(strings.ToValidUTF8(sql, " "))
 	for i, name := range n.names {
 		for _, at := range n.patterns[i].FindAllStringIndex(text, -1) {

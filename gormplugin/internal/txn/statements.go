@@ -82,7 +82,8 @@ func (t *Transaction) keepRow(row *sql.Row) {
 
 // endBy ends the transaction here where an error says that the server has ended it.
 func (t *Transaction) endBy(err error) {
-	if t.noteReadOnly(err); err != nil && t.guard.Dialect.Classify(err) == dialect.FailureEnded {
+	t.noteReadOnly(err)
+	if err != nil && t.guard.Dialect.Classify(err) == dialect.FailureEnded {
 		t.Abandon(fault.Retryable(err))
 	}
 }

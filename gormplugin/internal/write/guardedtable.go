@@ -132,7 +132,7 @@ func (e *Engine) checkClauses(stmt *gorm.Statement, c clauses, deletes bool) err
 			texts = append(texts, stmt.Quote(clause.Table{Name: named.Name, Raw: named.Raw}))
 		}
 	}
-	for _, text := range slices.DeleteFunc(texts, func(text string) bool { return text == "" }) {
+	for _, text := range texts {
 		if guarded, found := e.Names.FirstIn(text); found {
 			t := e.named(guarded)[0]
 			return t.Unsupported("the table cannot be named by a clause: use db.Model(&%s{})", t.Schema.Name)
