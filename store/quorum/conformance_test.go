@@ -31,6 +31,40 @@ func TestConformance(t *testing.T) {
 	}, storetest.Virtual())
 }
 
+// TestConformance_slowMember: everybody sees the same while one process is so slow at a member that
+// the member has grants, and keeps them, that no majority has.
+func TestConformance_slowMember(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return newQuorum(t, memstores(3)) },
+		storetest.Virtual(), storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+			stores := memstores(3)
+			links, members := links(stores)
+			members[2] = slow{links[2]}
+			t.Cleanup(func() { heal([]process{{links: links}}) })
+			return newQuorum(t, stores), newQuorum(t, members, quorum.WithTimeout(timeout)), func() {
+				for _, l := range links {
+					l.set(hanging)
+				}
+			}
+		}))
+}
+
+// slow is a link that passes on acquisitions and releases late, though in time for an answer.
+type slow struct{ *link }
+
+const slowness = 3 * timeout / 5
+
+func (s slow) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+	time.Sleep(slowness)
+	// What is on its way arrives.
+	return s.link.Acquire(context.WithoutCancel(ctx), req)
+}
+
+func (s slow) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+	time.Sleep(slowness)
+	return s.link.Release(ctx, tree, owner, id)
+}
+
 // redisMembers returns a store on each of the servers, as one process has them.
 func redisMembers(t testing.TB, servers []*testredis.Server, through func(*testredis.Server) (addr string)) []pathlock.Store {
 	t.Helper()

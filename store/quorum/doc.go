@@ -112,7 +112,7 @@
 //   - An acquisition costs a call to each member, and so does a release: n times the load of one
 //     store.
 //   - Snapshots show what a majority has as far as those that answer can tell, and who waits
-//     anywhere. A tree is listed if some member lists it.
+//     anywhere.
 //   - With Redis members, a gate is not a redislock key that other programs may take: each member
 //     has one.
 package quorum

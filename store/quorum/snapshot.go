@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -77,7 +76,8 @@ func shared(all []answer[pathlock.Snapshot], now time.Time, least int, of func(p
 	return entries
 }
 
-// Trees implements [pathlock.Store]: the trees that some member lists.
+// Trees implements [pathlock.Store]. Where too few members list a tree to tell, as after a release
+// that one of them has missed, its [pathlock.Snapshot] does: that is one more question per tree.
 func (s *store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	if err := s.begin(); err != nil {
 		return nil, err
@@ -87,11 +87,24 @@ func (s *store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	if answers.silent() >= s.majority {
 		return nil, answers.unavailable(ctx)
 	}
-	listed := make(map[pathlock.Tree]bool)
+	members := make(map[pathlock.Tree]int)
 	for _, a := range answers.all {
 		for _, tree := range a.value {
-			listed[tree] = true
+			members[tree]++
 		}
 	}
-	return slices.Collect(maps.Keys(listed)), nil
+	var trees []pathlock.Tree
+	for tree, n := range members {
+		if n < s.majority-answers.silent() {
+			snapshot, err := s.Snapshot(ctx, tree)
+			if err != nil {
+				return nil, err
+			}
+			if len(snapshot.Holders) == 0 && len(snapshot.Waiters) == 0 {
+				continue
+			}
+		}
+		trees = append(trees, tree)
+	}
+	return trees, nil
 }
