@@ -202,9 +202,10 @@ func (r *reader) describe(ctx context.Context, s shape) (Tree, error) {
 	tree.Refused = s.refused(v, found)
 	if s.guessed {
 		tree.Agree, tree.Disagree = 0, []Disagree{}
-	} else if !enough(v.agree, v.rows) {
-		repair := slices.IndexFunc(tree.rollout(), func(step string) bool { return strings.HasPrefix(step, "Repair") })
-		tree.Notes = append(tree.Notes, fmt.Sprintf("the tree is broken: %d of %d rows agree: repair it with fsck (step %d of the roll-out)", v.agree, v.rows, repair+1))
+	} else if tree.misfit() {
+		see := slices.IndexFunc(tree.rollout(), func(step string) bool { return strings.HasPrefix(step, "See") })
+		tree.Notes = slices.Insert(tree.Notes, 0, fmt.Sprintf("either the tree is broken, or this is not its shape: look at the rows that do not agree. If your code means another "+
+			"shape, give its columns to this command. Otherwise repair the rows before you adopt: add rows that are missing above others; step %d of the roll-out shows what fsck would do", see+1))
 	}
 	tree.Findings, err = r.check(ctx, s)
 	return tree, err

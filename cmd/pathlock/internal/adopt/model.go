@@ -144,8 +144,8 @@ func (s *shape) tags() (fields []string) {
 		fields = append(fields, s.field(f.column, fmt.Sprintf("pathlock:%q", f.tag)))
 	}
 	if s.pair != nil {
-		fields = append(fields, fmt.Sprintf(`func (m *%s) BeforeCreate(*gorm.DB) error { m.%s = fmt.Sprint(m.%s, ":", m.%s); return nil }`,
-			typeName(s.Table.Table), goName(s.Tree), goName(s.pair[0]), goName(s.pair[1])))
+		fields = append(fields, fmt.Sprintf(`func (m *%s) BeforeCreate(*gorm.DB) error { m.%s = fmt.Sprint(m.%s, ":", m.%s); return nil } // or add this to the model's own BeforeCreate; the fields of %s and %s may have other names`,
+			typeName(s.Table.Table), goName(s.Tree), goName(s.pair[0]), goName(s.pair[1]), s.pair[0], s.pair[1]))
 	}
 	return fields
 }
@@ -200,7 +200,7 @@ func (s *shape) field(column, tag string) string {
 	if there {
 		return fmt.Sprintf("add to the field of column %s: %s", column, tag)
 	}
-	return fmt.Sprintf("%s %s `%s`", goName(column), typ, tag)
+	return fmt.Sprintf("%s %s `json:\"-\" %s`", goName(column), typ, tag)
 }
 
 // options are those of gormplugin.New.

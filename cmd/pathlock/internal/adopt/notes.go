@@ -14,7 +14,7 @@ func (s *shape) notes() (notes []string) {
 	if s.guessed {
 		what := "no row has a parent yet"
 		if s.of.rows == 0 {
-			what = "the table is empty"
+			what = "the table is empty, and fsck exits with 8"
 		}
 		notes = append(notes, what+": only the names of its columns say so; check the tree, the forms of paths, and the depth at the top")
 	}

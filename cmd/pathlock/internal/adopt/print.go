@@ -132,6 +132,9 @@ func (t Tree) write(b *strings.Builder) {
 	if t.shape.guessed {
 		agree = fmt.Sprintf("%d live rows, of which none has a parent", t.Rows)
 	}
+	if t.misfit() {
+		agree += ": most do not fit this shape"
+	}
 	fmt.Fprintf(b, "# %s: %s\n", t.Table, agree)
 	list("Shape", t.shape.lines())
 	var rows []string
@@ -165,6 +168,9 @@ func (t Tree) write(b *strings.Builder) {
 	list("Roll-out", steps)
 	b.WriteString("\n")
 }
+
+// misfit reports whether most rows do not have the shape.
+func (t Tree) misfit() bool { return !t.shape.guessed && !enough(t.Agree, t.Rows) }
 
 // lines describe the shape.
 func (s *shape) lines() (lines []string) {
