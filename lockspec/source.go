@@ -84,8 +84,9 @@ type extractor func(r *http.Request, param func(name string) string) (value stri
 // the request.
 //
 // It returns false if the request lacks the value. Return an [*InvalidError] for a request that
-// deserves a 400. It must not read the body, which is for the handler: use [JSON] and [Form]. Under
-// package middleware, its GinContext returns gin's context of the request's context.
+// deserves a 400. It must not read the body, which is for the handler: use [JSON] and [Form]. What
+// the session has to add to their value, the resolver of the value's kind adds. Under package
+// middleware, its GinContext returns gin's context of the request's context, in a resolver, too.
 //
 // It is called once per request, before the locks. Its value stays when the request waits or starts
 // over. So it must not return what may change meanwhile, such as the parent of a node. Leave that

@@ -4,4 +4,4 @@
 package readme
 
 // What the pages show, and what is compiled here without being run.
-var _ = []any{authorizing, lend, nightly, newKeys, routeOnce, consume, rewrite, routeTops}
+var _ = []any{authorizing, lend, nightly, newKeys, routeOnce, consume, rewrite}
