@@ -43,7 +43,8 @@ func (k *Lock) Release(ctx context.Context) error {
 //
 // Everything is done on return where there is no round trip to wait for, because the store is local
 // ([Store.Local]) or an enclosing or an inner lock still needs the hold, and after
-// [Locker.Shutdown].
+// [Locker.Shutdown]. For a lock of a token's hold, it waits for the store: the bearer may end the
+// hold at once, and what is released after that would be reported as lost.
 func (k *Lock) ReleaseInBackground(ctx context.Context) { k.Abandon(ctx, nil) }
 
 // Abandon releases the lock as [Lock.ReleaseInBackground] does, for code other than its holder's
@@ -60,7 +61,7 @@ func (k *Lock) Abandon(ctx context.Context, reason error) {
 // giveBackInBackground is giveBack, on another goroutine if it has to wait for the store.
 func (k *Lock) giveBackInBackground(ctx context.Context, grants []GrantID, lost error) {
 	l := k.holding.scope.locker
-	if len(grants) > 0 && !l.local {
+	if len(grants) > 0 && !l.local && k.holding.token == "" {
 		l.inBackground(k.holding.tree, func() { k.giveBackLogged(ctx, grants, lost) })
 		return
 	}
