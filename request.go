@@ -182,8 +182,8 @@ func (a *prepared) acquisition(scope *Scope) (Acquisition, error) {
 		size += len(c.Path.s)
 	}
 	if size > MaxPathBytes {
-		return Acquisition{}, fmt.Errorf("%w: the paths of the %d nodes to be locked have %d bytes, at most %d are allowed (MaxPathBytes): claim an ancestor, or the gate",
-			ErrInvalidRequest, len(set), size, MaxPathBytes)
+		return Acquisition{}, fmt.Errorf("%w: the paths of the %d nodes to be locked have %d bytes, at most %d are allowed: %w",
+			ErrInvalidRequest, len(set), size, MaxPathBytes, shown.Inside("claim an ancestor, or the gate (MaxPathBytes)"))
 	}
 	base, err := scope.baseIn(a.Tree)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -98,7 +99,7 @@ func At(db *gorm.DB, model, tree any, path pathlock.Path) *gorm.DB {
 			return t.Query(db).Where(t.HasPath(tree, path)), nil
 		}
 		if path.IsRoot() {
-			return nil, fmt.Errorf("%w: %s: the root of a tree is not a leaf", pathlock.ErrInvalidPath, t.TableName)
+			return nil, fmt.Errorf("%w: %w: the root of a tree is not a leaf", pathlock.ErrInvalidPath, shown.Inside(t.TableName))
 		}
 		parent := t.Above.Part(db, false).Select("?", table.Column(t.Above.Key)).Where(t.Above.HasPath(tree, path.Parent()))
 		return t.Query(db).

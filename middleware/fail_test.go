@@ -205,6 +205,17 @@ func TestProblem_detailIsNoDriversOwn(t *testing.T) {
 	}
 }
 
+// Clients are told what cannot be, and not what the program could do about it.
+func TestProblem_detailHasNoAdviceForPrograms(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{})
+	deep := strings.Repeat("/"+strings.Repeat("n", pathlock.MaxNameBytes), 48)
+	err := fmt.Errorf("pathlock/etcd: acquiring in %s: %w", plan, f.tryUnder(t.Context(), deep))
+	want := "invalid request: the paths of the 49 nodes to be locked have 2409624 bytes, at most 1048576 are allowed"
+	if p := middleware.ProblemOf(err); p == nil || p.Detail != want || !strings.Contains(err.Error(), "the gate") {
+		t.Errorf("%v is answered by %v", err, p)
+	}
+}
+
 // What the store does not know of a holder is left out.
 func TestProblem_tellsWhatIsKnownOfTheHolder(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})

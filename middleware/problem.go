@@ -151,6 +151,10 @@ func problemOfFailure(failure pathlock.Failure, said string) *Problem {
 	case pathlock.FailureLockLost:
 		return holdEnded()
 	case pathlock.FailureInvalid:
+		// Which store has refused, and where, is of no use to clients.
+		if at := strings.Index(said, packageNames.Replace(pathlock.ErrInvalidRequest.Error())); at >= 0 {
+			said = said[at:]
+		}
 		return NewProblem(http.StatusBadRequest, slug, cmp.Or(said, "a value of the request cannot be stored"))
 	case pathlock.FailureNotFound:
 		// Which code looked for it, and where, is of no use to clients.

@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -195,9 +196,9 @@ func (u *update) identify(revision int64) {
 func (u *update) explain(err error) error {
 	switch {
 	case errors.Is(err, rpctypes.ErrTooManyOps):
-		return fmt.Errorf("%w: an update of %d keys in %s: the members' --max-txn-ops is lower than what WithMaxTxnOps says: %w", pathlock.ErrInvalidRequest, len(u.tickets), u.r.tree, err)
+		return fmt.Errorf("%w: an update of %d keys is too large: %w: %w", pathlock.ErrInvalidRequest, len(u.tickets), shown.Inside("the members' --max-txn-ops is lower than what WithMaxTxnOps says"), err)
 	case isTooLarge(err):
-		return fmt.Errorf("%w: an update of %d keys in %s has more bytes than etcd takes in a request: claim fewer nodes: %w", pathlock.ErrInvalidRequest, len(u.tickets), u.r.tree, err)
+		return fmt.Errorf("%w: an update of %d keys has more bytes than etcd takes in a request: claim fewer nodes: %w", pathlock.ErrInvalidRequest, len(u.tickets), err)
 	default:
 		return err
 	}

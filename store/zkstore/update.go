@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -183,7 +184,7 @@ func (b *backend) commit(ctx context.Context, tree pathlock.Tree, r *reading, c 
 const leap = time.Second
 
 // errTooLarge is for an update that the servers do not take: they would close the connection.
-var errTooLarge = fmt.Errorf("%w: the request is larger than the servers' jute.maxbuffer", pathlock.ErrInvalidRequest)
+var errTooLarge = fmt.Errorf("%w: the request is too large: %w", pathlock.ErrInvalidRequest, shown.Inside("see the servers' jute.maxbuffer"))
 
 // maxPacket is the servers' jute.maxbuffer, unless they are told otherwise.
 const maxPacket = 1<<20 - 1
@@ -201,8 +202,8 @@ func (b *backend) requests(tree pathlock.Tree, r *reading, c ticketstore.Changes
 			continue
 		}
 		if size, most := len(ticketstore.Encode(*t)), maxPacket/8; size > most {
-			return nil, fmt.Errorf("%w: the claims and the note take %d bytes, at most %d are allowed: claim an ancestor, or the gate, in their place",
-				pathlock.ErrInvalidRequest, size, most)
+			return nil, fmt.Errorf("%w: the claims and the note take %d bytes, at most %d are allowed: %w",
+				pathlock.ErrInvalidRequest, size, most, shown.Inside("claim an ancestor, or the gate, in their place"))
 		}
 		if t.State == ticketstore.Waiting {
 			t.Home = newID()

@@ -171,11 +171,14 @@ type RowError struct {
 
 // Error implements error.
 func (e *RowError) Error() string {
-	return fmt.Sprintf("gormplugin: %s %s: %v", e.Table, shown.ID(e.ID), e.Err)
+	return fmt.Sprintf("gormplugin: %v: %v", e.inside(), e.Err)
 }
 
+// inside is what clients need not know.
+func (e *RowError) inside() error { return shown.Inside(e.Table + " " + shown.ID(e.ID)) }
+
 // Unwrap returns Err.
-func (e *RowError) Unwrap() error { return e.Err }
+func (e *RowError) Unwrap() []error { return []error{e.Err, e.inside()} }
 
 // NoRequestContextError says which request is in the way of a statement whose context is of none.
 // It matches [ErrNoRequestContext] and, as nobody knows whether the statement is of that request's

@@ -134,7 +134,7 @@ func (s *Shape) aboveNew(row *Arrival, rows []*Arrival, parents map[any]*Node, d
 		return n, nil
 	}
 	if depth > pathlock.MaxDepth {
-		return nil, fmt.Errorf("%w: %s: the new rows are each other's parents", fault.ErrWouldCycle, s.TableName)
+		return nil, fmt.Errorf("%w: %w: the new rows are each other's parents", fault.ErrWouldCycle, shown.Inside(s.TableName))
 	}
 	for _, other := range rows {
 		if s.IsLeaf() || other.ID == nil || other.ID != row.Parent {

@@ -49,7 +49,7 @@ func (s *Shape) HasIDs() bool { return s.ByIDs || s.BothPaths }
 // TreeOf returns the lock domain of a tree column's value.
 func (s *Shape) TreeOf(value any) (pathlock.Tree, error) {
 	if value == nil {
-		return pathlock.Tree{}, fmt.Errorf("%w: %s: the column of the tree is empty", pathlock.ErrInvalidTree, s.TableName)
+		return pathlock.Tree{}, fmt.Errorf("%w: %w: the column of the tree is empty", pathlock.ErrInvalidTree, shown.Inside(s.TableName))
 	}
 	if binary, ok := value.(Bytes); ok {
 		return pathlock.NewTree(s.Above.Namespace, fmt.Sprintf("%x", string(binary)))

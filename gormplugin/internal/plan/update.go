@@ -311,7 +311,7 @@ func (u *updating) after(n *Node, depth int) (*Node, error) {
 		if depth == pathlock.MaxDepth {
 			if circling := u.circling(n); circling != nil {
 				above = u.Parents[u.change.ParentOf(circling)]
-				return nil, u.about(circling, fmt.Errorf("%w: %s (%s) cannot go below %s", fault.ErrWouldCycle, s.RowName(circling.ID), shown.Text(circling.Path), shown.Text(above.Path)))
+				return nil, u.about(circling, fmt.Errorf("%w: %w: %s cannot go below %s", fault.ErrWouldCycle, shown.Inside(s.RowName(circling.ID)), shown.Text(circling.Path), shown.Text(above.Path)))
 			}
 		}
 		var err error

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -73,7 +75,8 @@ func (t *Table) SetFollowing(r Record, n *Node) error {
 	for _, f := range t.Following {
 		value, err := exactly(f.Field, f.Of(n))
 		if err != nil { // GORM would store another depth, such as the greatest for -1
-			return t.Unfit("the column %q of %s: %v: give it a type that holds the depths of all rows, that of a root row, too", f.DBName, t.RowName(n.ID), err)
+			why := "the column %q of %s: give it a type that holds the depths of all rows, that of a root row, too"
+			return fault.Unfit(fmt.Errorf("%w: %w: %w", fault.ErrUnsupported, shown.Inside(fmt.Sprintf(why, f.DBName, t.RowName(n.ID))), err))
 		}
 		failed = append(failed, r.Set(f.Field, value))
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // An arrangement is an UPDATE that gives every row a parent of its own, and other columns values of
@@ -69,7 +70,7 @@ func (r *Arrangement) add(ctx context.Context, t *table.Table, row reflect.Value
 	}
 	switch _, twice := r.Parents[n.ID]; {
 	case n.ID == nil:
-		err = fmt.Errorf("%w: %s: a row of the arrangement has no key", pathlock.ErrInvalidID, t.TableName)
+		err = fmt.Errorf("%w: %w: a row of the arrangement has no key", pathlock.ErrInvalidID, shown.Inside(t.TableName))
 	case twice:
 		err = t.Misplaced("the arrangement has the row twice")
 	}

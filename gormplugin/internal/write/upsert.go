@@ -230,8 +230,8 @@ func (e *Engine) moveFirst(w *writeRun, rows []*arrival) (moved int, err error) 
 
 // stale is the error of a Save whose UPDATE has hit no row, though n is there.
 func stale(t *table.Table, n *table.Node) error {
-	return fmt.Errorf("%w: %s: the UPDATE of Save hit no row, though %s is there: its version is another by now, or a condition does not hold; "+
-		"read the row again, or change its place by Updates, which reports RowsAffected 0", fault.ErrStale, t.TableName, shown.ID(n.ID))
+	return fmt.Errorf("%w: read the row again: %w", fault.ErrStale, shown.Inside("the UPDATE of Save hit no row, though "+t.RowName(n.ID)+
+		" is there: its version is another by now, or a condition does not hold; Updates reports RowsAffected 0 instead"))
 }
 
 // isSave reports whether an upsert is the second half of a Save of one row, whose UPDATE has hit
@@ -260,8 +260,10 @@ func refuseDeleted(t *table.Table, db *gorm.DB, ids []any, present map[any]*tabl
 			return err
 		}
 		for _, n := range all {
-			err := t.Unsupported("the row %s is deleted: bring it back by an update of %q first, of a db.Unscoped() where GORM hides the row", shown.ID(n.ID), t.Deletion[0].DBName)
-			return fmt.Errorf("%w: %w", fault.ErrStale, err) // the caller may have read it before
+			why := "%s: bring it back by an update of %q first, of a db.Unscoped() where GORM hides the row"
+			inside := shown.Inside(fmt.Sprintf(why, t.RowName(n.ID), t.Deletion[0].DBName))
+			// It is stale, too: the caller may have read it before.
+			return fmt.Errorf("%w: %w: the row is deleted: %w", fault.ErrStale, fault.ErrUnsupported, inside)
 		}
 	}
 	return nil

@@ -251,6 +251,9 @@ func findByPath(w *world) {
 // checkDetails has clients told what was wrong with their request, and no table, key or tree.
 func checkDetails(w *world) {
 	a, b, other := w.build("/a"), w.build("/a/b"), w.newPlan()
+	changed, gone, circling := w.build("/changed"), w.build("/gone"), w.build("/a")
+	w.must(w.db.Delete(&Suite{}, gone.ID).Error)
+	changed.Name, gone.Name, circling.ParentID = "other", "other", &b.ID
 	w.must(w.db.Create(&Case{SuiteID: b.ID, Name: "t"}).Error)
 	ctx, suites := w.Context(), w.plugin.Resolver(&Suite{})
 	_, missing := suites.Resolve(ctx, "8888")
@@ -267,7 +270,10 @@ func checkDetails(w *world) {
 		"no place for the row":                  gormplugin.Move(w.db, &Suite{}, b.ID, gormplugin.Below(other.ID)),
 		"a root row is the only row at the top": w.db.Create(&Suite{PlanID: w.root.PlanID, Name: "n"}).Error,
 		"path changed":                          &gormplugin.PathChangedError{Table: "suites", ID: b.ID, Planned: "/a/b", Actual: "/c"},
-		"locked by others: IX /a in the tree":   locked,
+		"stale row: read the row again  ":       w.db.Where("1 = 0").Save(changed).Error,
+		"stale row: unsupported write: the row is deleted  ":   w.db.Save(gone).Error,
+		"move into the node's own subtree: /a cannot go below": gormplugin.Arrange(w.db, []*Suite{circling}),
+		"locked by others: IX /a in the tree":                  locked,
 	} {
 		p := middleware.ProblemOf(err)
 		if p == nil || !strings.HasPrefix(p.Detail+"  ", what) {
