@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -25,13 +26,36 @@ type suiteLockAnswer struct {
 // Lock-Token pass: see [middleware.Config].
 func (a *api) lockSuite(r request) (any, error) {
 	if token := middleware.HeaderToken(r.gin.Request); token != "" {
-		// The new lock does not need the token, but its sender should learn that it has ended.
-		if _, err := a.claimsOf(r.ctx, token); err != nil {
+		if err := a.refuseOwn(r, token); err != nil {
 			return nil, err
 		}
 	}
 	token, until, err := a.locks.Detach(r.gin, suiteLock, r.lasts, r.note)
 	return suiteLockAnswer{token, until.UTC()}, err
+}
+
+// refuseOwn refuses to lock a suite whose new lock would wait for the request's own. It refuses a
+// token whose hold has ended, too: the new lock does not need it, but its sender should learn that.
+func (a *api) refuseOwn(r request, token pathlock.Token) error {
+	claims, holder, err := a.heldBy(r.ctx, token)
+	if err != nil {
+		return err
+	}
+	suite, err := a.SuiteResolver.Resolve(r.ctx, r.gin.Param("id"))
+	if err != nil {
+		return err
+	}
+	path, err := a.Locker.Folded(suite.Path)
+	tree, _ := token.Tree()
+	if err != nil || tree != suite.Tree || !slices.ContainsFunc(claims, func(c pathlock.Claim) bool {
+		return c.Mode == pathlock.ModeX && (c.Path.Contains(path) || path.Contains(c.Path))
+	}) {
+		return err
+	}
+	p := middleware.NewRetryableProblem(http.StatusLocked, string(pathlock.FailureLocked),
+		"the lock of the request's own Lock-Token is in the way: PUT sets its end, DELETE releases it")
+	p.Path, p.Mode, p.Holder = suite.Path.String(), pathlock.ModeX.String(), &holder
+	return p
 }
 
 // refreshSuiteLock sets the end of a suite's lock, which may be an earlier one.
@@ -77,7 +101,7 @@ func (a *api) suiteToken(r request) (pathlock.Token, error) {
 	case tree != suite.Tree:
 		return "", invalidToken("is of a lock in another plan")
 	}
-	claims, err := a.claimsOf(r.ctx, token)
+	claims, _, err := a.heldBy(r.ctx, token)
 	if err != nil {
 		return "", err
 	}
@@ -92,15 +116,15 @@ func (a *api) suiteToken(r request) (pathlock.Token, error) {
 	return token, nil
 }
 
-// claimsOf returns the claims of a token's hold.
-func (a *api) claimsOf(ctx context.Context, token pathlock.Token) ([]pathlock.Claim, error) {
+// heldBy returns the claims of a token's hold, and the hold as others see it.
+func (a *api) heldBy(ctx context.Context, token pathlock.Token) ([]pathlock.Claim, middleware.Holder, error) {
 	lock, err := a.Locker.Attach(ctx, token, pathlock.WithoutRenewal())
 	if err != nil {
-		return nil, err
+		return nil, middleware.Holder{}, err
 	}
-	claims := lock.Claims()
+	claims, holder := lock.Claims(), middleware.Holder{What: lock.Note(), Detached: true, Until: lock.Until().UTC()}
 	if _, err := lock.Detach(ctx); err != nil {
-		return nil, fmt.Errorf("httpapi: detach a suite's lock: %w", err)
+		return nil, holder, fmt.Errorf("httpapi: detach a suite's lock: %w", err)
 	}
-	return claims, nil
+	return claims, holder, nil
 }
