@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/internal/lease"
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // Detach ends the lock here and keeps what it holds in the store. The hold then belongs to no
@@ -81,7 +82,7 @@ func (k *Lock) handOut(ctx context.Context) (Token, error) {
 	tries, _ := l.releases.UnderWay(h.tree)
 	left := tries.Wait(ctx)
 	if _, retried := l.releases.UnderWay(h.tree); left+retried > 0 {
-		return "", fmt.Errorf("%w: detach in %s: %d releases are under way", ErrUnavailable, h.tree, left+retried)
+		return "", fmt.Errorf("%w: detach in %s: %s under way", ErrUnavailable, h.tree, shown.Count(left+retried, "release is", "releases are"))
 	}
 	sent := time.Now()
 	got, err := l.store.Transfer(ctx, Transfer{Tree: h.tree, From: h.scope.owner, To: owner, Lease: k.lease})

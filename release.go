@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // releaseTimeout bounds how long a release waits for the store. Retries follow in the background.
@@ -277,9 +279,9 @@ func (l *Locker) Shutdown(ctx context.Context) error {
 	left, failed, why := l.releases.Close(ctx)
 	switch {
 	case left > 0:
-		return fmt.Errorf("pathlock: %d releases are still under way: %w", left, context.Cause(ctx))
+		return fmt.Errorf("pathlock: %s still under way: %w", shown.Count(left, "release is", "releases are"), context.Cause(ctx))
 	case failed > 0:
-		return fmt.Errorf("pathlock: %d releases failed, and their locks end with their leases: %w", failed, why)
+		return fmt.Errorf("pathlock: %s, and what they hold ends with its lease: %w", shown.Count(failed, "release failed", "releases failed"), why)
 	}
 	return nil
 }

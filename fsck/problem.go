@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // Kind is the kind of a problem.
@@ -176,7 +177,7 @@ func (f *forest) onCycle(r *row) *Problem {
 	if members == nil {
 		return nil
 	}
-	p := r.problem(Cycle, "it is its own ancestor, in a cycle of %d rows", len(members))
+	p := r.problem(Cycle, "it is its own ancestor, in a cycle of %s", shown.Count(len(members), "row", "rows"))
 	for _, m := range members[1:min(len(members), cycleMembers)] {
 		p.Others = append(p.Others, m.key)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
@@ -81,8 +82,8 @@ func (c *importCommand) load(ctx context.Context, service *plans.Service, out io
 		_ = bar.Add(len(some.Suites) + len(some.Cases)) // an import goes on even if the bar cannot be drawn
 	}
 	_ = bar.Exit()
-	_, _ = fmt.Fprintf(out, "plan %q (id %d) of project %q: %d suites and %d cases, of which %d and %d are new, in %s\n",
-		plan.Name, plan.ID, plan.Project, len(names.Suites), len(names.Cases), made.Suites, made.Cases, time.Since(start).Round(10*time.Millisecond))
+	_, _ = fmt.Fprintf(out, "plan %q (id %d) of project %q: %s and %s, of which %d and %d are new, in %s\n",
+		plan.Name, plan.ID, plan.Project, shown.Count(len(names.Suites), "suite", "suites"), shown.Count(len(names.Cases), "case", "cases"), made.Suites, made.Cases, time.Since(start).Round(10*time.Millisecond))
 	return nil
 }
 

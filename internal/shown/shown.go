@@ -1,5 +1,5 @@
-// Package shown prepares untrusted texts, such as ids, names and paths, for messages: on one line,
-// at a bounded length, and never cut within a character.
+// Package shown prepares what stands in messages. Untrusted texts, such as ids, names and paths,
+// are on one line, at a bounded length, and never cut within a character.
 package shown
 
 import (
@@ -59,6 +59,14 @@ func ID(id any) string {
 	default:
 		return `"` + Text(fmt.Sprint(v.Interface())) + `"`
 	}
+}
+
+// Count is a number of things: "1 row has" of one, or else "2 rows have".
+func Count[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // Inside is an error for the part of a message that is for the log, and not for clients: the name

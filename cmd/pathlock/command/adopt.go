@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/adopt"
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 type adoptCommand struct {
@@ -95,7 +96,7 @@ func progressOn(errs io.Writer) func(table string, rows int) {
 		return nil
 	}
 	return func(table string, rows int) {
-		_, _ = fmt.Fprintf(file, "\r\x1b[K%s: %d rows read", printable(table), rows)
+		_, _ = fmt.Fprintf(file, "\r\x1b[K%s: %s read", printable(table), shown.Count(rows, "row", "rows"))
 		if rows == 0 {
 			_, _ = fmt.Fprint(file, "\r\x1b[K")
 		}

@@ -325,7 +325,7 @@ func TestAdopt_treesOfTwoColumns(t *testing.T) {
 		if code, _, errs := run(t, "adopt", "--db", url, "--table", "files", "--tree-column", "uid,deleted_at"); code != 8 || !strings.Contains(errs, "only texts, UUIDs and whole numbers") {
 			t.Errorf("a time says the tree: exit code %d: %s", code, errs)
 		}
-		if _, out, _ := run(t, "adopt", "--db", url, "--table", "files", "--tree-column", "uid,sid"); !strings.Contains(out, "1 rows have NULL in uid or sid") {
+		if _, out, _ := run(t, "adopt", "--db", url, "--table", "files", "--tree-column", "uid,sid"); !strings.Contains(out, "1 row has NULL in uid or sid") {
 			t.Errorf("a row has half of a tree: %s", out)
 		}
 	}

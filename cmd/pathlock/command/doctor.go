@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -89,7 +90,7 @@ func (c *doctorCommand) Run(ctx context.Context, out *output, code *int) error {
 	if c.JSON {
 		out.object(typed{"summary", summary})
 	} else {
-		out.text(fmt.Sprintf("%s, %s, %d unknown, %d advice, %d fine", counted(summary.Problems, "problem"), counted(summary.Warnings, "warning"), summary.Unknown, summary.Advice, summary.Fine))
+		out.text(fmt.Sprintf("%s, %s, %d unknown, %d advice, %d fine", shown.Count(summary.Problems, "problem", "problems"), shown.Count(summary.Warnings, "warning", "warnings"), summary.Unknown, summary.Advice, summary.Fine))
 	}
 	return nil
 }
@@ -158,14 +159,6 @@ func findingText(f doctor.Finding) []string {
 		lines = append(lines, "         "+flat(statement)+";")
 	}
 	return lines
-}
-
-// counted is a number of things, such as "1 problem".
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // flat puts a text on one line.

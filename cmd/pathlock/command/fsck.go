@@ -14,6 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 type fsckCommand struct {
@@ -74,7 +75,7 @@ Exit codes, as of fsck(8):
     0    the table is sound
     1    there were problems, and the repair fixed all of them
     4    problems remain, because there was no repair, or the repair skipped rows or trees
-    8    the check or the repair failed, or the table or the tree has no live row
+    8    the check or the repair failed, or the tree or a table with rows has no live one
     16   the command line is invalid
     130  interrupted
 
@@ -115,7 +116,15 @@ func (c *fsckCommand) Run(ctx context.Context, out *output, code *int) (err erro
 		return err
 	}
 	if !c.Repair {
-		return c.check(ctx, checker, report, code)
+		summary, err := checker.Check(ctx, fsck.Options{Tree: c.tree()}, report.problem)
+		if err != nil {
+			return err
+		}
+		if summary.Total() > 0 {
+			*code = exitLeft
+		}
+		report.checked(summary)
+		return c.requireRows(ctx, db, dialect, summary)
 	}
 	opts := fsck.RepairOptions{
 		Tree: c.tree(), Apply: c.Apply, AllowMoves: c.Moves, LostFound: c.LostFound, Wait: c.Wait, Moves: report.moves,
@@ -139,7 +148,11 @@ func (c *fsckCommand) Run(ctx context.Context, out *output, code *int) (err erro
 		defer func() { _ = log.Close() }() // each line has been synced
 		opts.Log = log
 	}
-	return c.repair(ctx, checker, opts, report, code)
+	before, err := c.repair(ctx, checker, opts, report, code)
+	if err != nil {
+		return err
+	}
+	return c.requireRows(ctx, db, dialect, before)
 }
 
 func (c *fsckCommand) tree() fsck.Key {
@@ -149,27 +162,17 @@ func (c *fsckCommand) tree() fsck.Key {
 	return fsck.TextKey(*c.Tree)
 }
 
-func (c *fsckCommand) check(ctx context.Context, checker *fsck.Checker, report *report, code *int) error {
-	summary, err := checker.Check(ctx, fsck.Options{Tree: c.tree()}, report.problem)
-	if err != nil {
-		return err
-	}
-	if summary.Total() > 0 {
-		*code = exitLeft
-	}
-	report.checked(summary)
-	return c.requireRows(summary)
-}
-
 // requireRows returns an error if there was no row to check, which is usually a typo in the command
-// line.
-func (c *fsckCommand) requireRows(s fsck.Summary) error {
+// line. A table that has no rows at all is sound.
+func (c *fsckCommand) requireRows(ctx context.Context, db *sql.DB, of fsck.Dialect, s fsck.Summary) error {
 	deleted := ""
 	if c.Deleted != "" {
 		deleted = fmt.Sprintf(" (rows are deleted by %q)", c.Deleted)
 	}
-	switch {
-	case s.Rows > 0:
+	switch d, err := dialect.Of(of); {
+	case s.Rows > 0 || err != nil:
+		return err
+	case c.Tree == nil && errors.Is(db.QueryRowContext(ctx, "SELECT 1 FROM "+d.Quote(c.Table)+" LIMIT 1").Scan(new(int)), sql.ErrNoRows):
 		return nil
 	case c.Tree != nil:
 		return fmt.Errorf("no live row of %q has %q as its %q%s", c.Table, *c.Tree, c.columns.Tree, deleted)
@@ -200,23 +203,22 @@ func (c *fsckCommand) checkLockPlace(ctx context.Context, locker *pathlock.Locke
 	return nil
 }
 
-func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, opts fsck.RepairOptions, report *report, code *int) error {
+func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, opts fsck.RepairOptions, report *report, code *int) (before fsck.Summary, err error) {
 	summary, err := checker.Repair(ctx, opts)
 	if errors.Is(err, pathlock.ErrUnavailable) {
 		err = failed("repairing", err)
 	}
 	if errors.Is(err, fsck.ErrMoves) {
-		return fmt.Errorf("%w; --allow-moves repairs all the same", err)
+		return before, fmt.Errorf("%w; --allow-moves repairs all the same", err)
 	}
 	report.repaired(summary, c.Apply, err == nil)
 	switch {
 	case err != nil:
-		return err
 	case summary.Before.Total() == 0:
 	case !c.Apply || summary.After.Total() > 0:
 		*code = exitLeft
 	default:
 		*code = exitMended
 	}
-	return c.requireRows(summary.Before)
+	return summary.Before, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // report writes what fsck finds and changes, for people or as JSON.
@@ -30,7 +31,7 @@ func (r *report) moves(m fsck.Moves) error {
 	if m.Reason != "" {
 		refused = "; --apply refuses that without --allow-moves: " + m.Reason
 	}
-	return r.line(typed{"moves", m}, "%d of %d rows would move below lost+found or to the top%s", m.Moves, m.Rows, refused)
+	return r.line(typed{"moves", m}, "%d of %s would move below lost+found or to the top%s", m.Moves, shown.Count(m.Rows, "row", "rows"), refused)
 }
 
 func (r *report) problem(p fsck.Problem) error {
@@ -93,24 +94,26 @@ func (r *report) checked(s fsck.Summary) { _ = r.line(typed{"summary", s}, "%s",
 // repaired ends the report of a repair.
 func (r *report) repaired(s fsck.RepairSummary, applied, complete bool) {
 	var text string
+	values, left := shown.Count(s.Changes, "value", "values"), shown.Count(s.After.Total(), "problem", "problems")
+	transactions := shown.Count(s.Transactions, "transaction", "transactions")
 	switch {
 	case !complete:
-		text = fmt.Sprintf("ended early after %d changes in %d transactions; run it again to continue", s.Changes, s.Transactions)
+		text = fmt.Sprintf("ended early after %s in %s; run it again to continue", shown.Count(s.Changes, "change", "changes"), transactions)
 	case !applied:
-		text = fmt.Sprintf("%s\n%d values would change, and %d problems would remain, if the database accepts it all; nothing has been written (--apply writes)", count(s.Before), s.Changes, s.After.Total())
+		text = fmt.Sprintf("%s\n%s would change, and %s would remain, if the database accepts it all; nothing has been written (--apply writes)", count(s.Before), values, left)
 	default:
 		skipped := ""
 		if s.Skipped > 0 {
-			skipped = fmt.Sprintf(", %d rows or trees skipped", s.Skipped)
+			skipped = ", " + shown.Count(s.Skipped, "row or tree", "rows or trees") + " skipped"
 		}
-		text = fmt.Sprintf("%s\n%d values changed in %d transactions%s, %d problems left", count(s.Before), s.Changes, s.Transactions, skipped, s.After.Total())
+		text = fmt.Sprintf("%s\n%s changed in %s%s, %s left", count(s.Before), values, transactions, skipped, left)
 	}
 	_ = r.line(typed{"summary", repairLine{applied, complete, s}}, "%s", text)
 }
 
 // count returns a summary for people.
 func count(s fsck.Summary) string {
-	text := fmt.Sprintf("%d rows, %d problems", s.Rows, s.Total())
+	text := shown.Count(s.Rows, "row", "rows") + ", " + shown.Count(s.Total(), "problem", "problems")
 	for _, kind := range slices.Sorted(maps.Keys(s.Problems)) {
 		text += fmt.Sprintf(", %d %s", s.Problems[kind], kind)
 	}

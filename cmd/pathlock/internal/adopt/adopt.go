@@ -18,6 +18,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
@@ -235,7 +236,7 @@ func (r *reader) check(ctx context.Context, s shape) (findings []string, err err
 	if errors.Is(err, fsck.ErrTable) {
 		return []string{err.Error()}, nil
 	}
-	return slices.Insert(findings, 0, fmt.Sprintf("%d rows, %d problems", summary.Rows, summary.Total())), err
+	return slices.Insert(findings, 0, shown.Count(summary.Rows, "row", "rows")+", "+shown.Count(summary.Total(), "problem", "problems")), err
 }
 
 // best returns the shapes that fit most rows; among these, those whose names fit best.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
@@ -102,13 +103,13 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 		atTop := d.NoParentSQLOfKind(q(s.Parent), s.of.kind(s.Parent))
 		return append(statements, Statement{
 			SQL:     fill(fmt.Sprintf(" WHERE %s AND NOT (%s = %s%s)", atTop, above, root, top), live, only, "c."+q(s.Parent)),
-			Why:     fmt.Sprintf("%d rows have no parent, and the path of one below others", late),
+			Why:     shown.Count(late, "row has", "rows have") + " no parent, and the path of one below others",
 			depends: true,
 		})
 	}
 	statements = append(statements, Statement{
 		SQL: fill("", live, only, fmt.Sprintf("CASE WHEN %s = %s%s THEN %s ELSE %s END", above, root, top, none, missing)),
-		Why: fmt.Sprintf("the parent is the only row with the path above; %d rows have none, or several, and get the parent %s, which fsck finds", s.judge().orphans, missing),
+		Why: fmt.Sprintf("the parent is the only row with the path above; %s the parent %s, which fsck finds", shown.Count(s.judge().orphans, "row has none, or several, and gets", "rows have none, or several, and get"), missing),
 	})
 	if s.Deleted != "" {
 		statements = append(statements, Statement{

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // notes say how the shape was found.
@@ -14,7 +15,7 @@ func (s *shape) notes() (notes []string) {
 	if s.guessed {
 		what := "no row has a parent yet"
 		if s.of.rows == 0 {
-			what = "the table is empty, and fsck exits with 8"
+			what = "the table is empty"
 		}
 		notes = append(notes, what+": only the names of its columns say so; check the tree, the forms of paths, and the depth at the top")
 	}
@@ -34,7 +35,7 @@ func (s *shape) notes() (notes []string) {
 			}
 		}
 		if halves > 0 {
-			notes = append(notes, fmt.Sprintf("%d rows have NULL in %s, and so no tree, and no program starts with such rows: give them a value first, and make both columns NOT NULL", halves, strings.Join(s.pair, " or ")))
+			notes = append(notes, fmt.Sprintf("%s NULL in %s, and so no tree, and no program starts with such rows: give them a value first, and make both columns NOT NULL", shown.Count(halves, "row has", "rows have"), strings.Join(s.pair, " or ")))
 		}
 	}
 	for _, table := range s.nameless {
@@ -55,7 +56,7 @@ func (s *shape) notes() (notes []string) {
 		}
 	}
 	if s.of.more {
-		notes = append(notes, fmt.Sprintf("a sample: the %d rows with the smallest keys", s.of.rows))
+		notes = append(notes, fmt.Sprintf("a sample: the %s with the smallest keys", shown.Count(s.of.rows, "row", "rows")))
 	}
 	return notes
 }
@@ -99,7 +100,7 @@ func (s *shape) others() (notes []string) {
 		switch differ, rows := s.distinct(column); {
 		case slices.Contains(s.of.unique, column):
 		case column == s.of.alias && differ < rows:
-			notes = append(notes, fmt.Sprintf("%d rows have no value of their own in %s: give them one before you create its unique index", rows-differ, column))
+			notes = append(notes, fmt.Sprintf("%s no value of their own in %s: give them one before you create its unique index", shown.Count(rows-differ, "row has", "rows have"), column))
 		case s.of.alias == "" && keyHint.MatchString(column) && nearlyAll(differ, rows):
 			notes = append(notes, fmt.Sprintf("if URLs name rows by %[1]s: ResolverBy needs a unique index; %[2]d rows have no value of their own: give --alias %[1]s to this command", column, rows-differ))
 		}

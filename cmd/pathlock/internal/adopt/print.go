@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
@@ -15,13 +16,13 @@ func (s *shape) refused(v verdict, found []treeschema.Finding) (refused []string
 	say := func(format string, args ...any) { refused = append(refused, fmt.Sprintf(format, args...)) }
 	say("raw SQL that names %s, unless it plainly reads: change it, or allow it by AllowAllRawWrites", s.Table.Table)
 	if s.Name != "" {
-		say("a sibling with the same %s: %d rows have one now, and prevent the unique index", s.Name, v.twins)
+		say("a sibling with the same %s: %s the unique index", s.Name, shown.Count(v.twins, "row has one now, and prevents", "rows have one now, and prevent"))
 	}
 	if s.Path != "" {
 		form, _ := treetable.ParseForm(s.PathForm)
-		say("a %s that is empty or contains %q: %d rows have one now", s.Name, form.Separator, v.unfit)
+		say("a %s that is empty or contains %q: %s now", s.Name, form.Separator, shown.Count(v.unfit, "row has one", "rows have one"))
 	}
-	say("a %s that is no row's %s, deleted, below the row itself, or in another tree: %d rows have none now", s.Parent, s.Key, v.orphans)
+	say("a %s that is no row's %s, deleted, below the row itself, or in another tree: %s now", s.Parent, s.Key, shown.Count(v.orphans, "row has none", "rows have none"))
 	if s.markTag() != "" {
 		say("setting %s deletes the rows below, too; clearing it restores the row alone. If the field is a soft_delete.DeletedAt, leave its tag out", s.Deleted)
 	} else {
@@ -89,7 +90,7 @@ func (t Tree) late() string {
 	case t.shape.isAdded(t.shape.Parent) || t.shape.pair != nil:
 		return "old code writes rows that these would refuse"
 	case t.twins > 0:
-		return fmt.Sprintf("%d rows have the name of a sibling now", t.twins)
+		return shown.Count(t.twins, "row has", "rows have") + " the name of a sibling now"
 	}
 	return ""
 }
@@ -128,9 +129,9 @@ func (t Tree) write(b *strings.Builder) {
 			fmt.Fprintf(b, "    %s\n", line)
 		}
 	}
-	agree := fmt.Sprintf("%d of %d live rows agree", t.Agree, t.Rows)
+	agree := fmt.Sprintf("%d of %s", t.Agree, shown.Count(t.Rows, "live row agrees", "live rows agree"))
 	if t.shape.guessed {
-		agree = fmt.Sprintf("%d live rows, of which none has a parent", t.Rows)
+		agree = shown.Count(t.Rows, "live row", "live rows") + ", of which none has a parent"
 	}
 	if t.misfit() {
 		agree += ": most do not fit this shape"

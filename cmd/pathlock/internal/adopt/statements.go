@@ -11,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
@@ -169,7 +170,7 @@ const pace, updatePace = 100_000, 20_000
 
 // locks says what a statement keeps out, and about how long.
 func (r *reader) locks(sql string, t *table) string {
-	size, took := fmt.Sprintf("%d rows", t.rows), "under a second"
+	size, took := shown.Count(t.rows, "row", "rows"), "under a second"
 	if t.more {
 		size = fmt.Sprintf("more than %d rows", t.rows)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
@@ -92,7 +93,7 @@ func (e *exam) quorum(ctx context.Context, store *anystore.Store) {
 			failing = append(failing, i+1)
 		}
 	}
-	is := fmt.Sprintf("%d of %d have problems: %v", len(failing), e.members, failing)
+	is := fmt.Sprintf("%d of %d with problems: %v", len(failing), e.members, failing)
 	switch spare := (e.members-1)/2 - len(failing); {
 	case len(failing) == 0:
 	case spare < 0:
@@ -102,7 +103,7 @@ func (e *exam) quorum(ctx context.Context, store *anystore.Store) {
 			f := &e.Findings[i]
 			f.Level, f.Means = min(f.Level, Warning), strings.ReplaceAll(f.Means, "nothing is granted", "this member grants nothing")
 		}
-		e.found(Warning, about, "members", is, fmt.Sprintf("locks are granted, and %d more members may fail", spare), change)
+		e.found(Warning, about, "members", is, "locks are granted, and "+shown.Count(spare, "more member may fail", "more members may fail"), change)
 	}
 	// A trial would make the file of a member that is not there.
 	if !slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Check == "tables" && f.Level >= Warning }) {

@@ -129,7 +129,7 @@ func TestQuorum(t *testing.T) {
 	}
 	servers[0].Kill()
 	r = locks(t, all, time.Second)
-	want(t, r, doctor.Problem, "members", "2 of 3 have problems: [1 3]")
+	want(t, r, doctor.Problem, "members", "2 of 3 with problems: [1 3]")
 	if !r.Unanswered() {
 		t.Error("the report does not say that the quorum does not answer")
 	}
