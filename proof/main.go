@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -33,7 +34,7 @@ func main() {
 	write := flag.Bool("write", false, "write the table into "+page)
 	only := flag.String("only", "", "plant only the bugs whose file or name has this text")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, *length, *seed, *plant, *only, *write)
 	stop()
 	if err != nil {
@@ -66,6 +67,7 @@ func run(ctx context.Context, length time.Duration, seed string, plant bool, onl
 func goTest(ctx context.Context, variables []string, args ...string) (out string, failed bool) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1"}, args...)...)
 	cmd.Env = append(append(os.Environ(), "GODEBUG=asyncpreemptoff=1"), variables...)
+	defer ownGroup(cmd)()
 	text, err := cmd.CombinedOutput()
 	return string(text), err != nil
 }
@@ -126,7 +128,10 @@ func prove(ctx context.Context, length time.Duration, write bool) error {
 			cmd := exec.CommandContext(ctx, filepath.Join(dir, s.pkg+".test"), "-test.v", "-test.timeout="+ends.String(), "-test.run", "^"+s.test+"$")
 			cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1", budget.TimeVariable+"="+share.String())
 			cmd.Stdout, cmd.Stderr = &outs[i], &outs[i]
-			all.Go(func() { failures[i] = cmd.Run() })
+			all.Go(func() {
+				defer ownGroup(cmd)()
+				failures[i] = cmd.Run()
+			})
 		}
 		all.Wait()
 		for i, out := range outs {

@@ -54,7 +54,10 @@ func (p plant) catch(ctx context.Context, dir string) (by, after string, err err
 	for _, c := range p.checks {
 		out, failed := goTest(ctx, []string{budget.TimeVariable + "=" + c.time.String(), budget.SeedVariable + "=1", "GOFLAGS=" + os.Getenv("GOFLAGS") + " " + flag},
 			"-v", "-failfast", "-timeout="+(c.time+time.Minute).String(), "-run", c.tests, c.dir)
-		if !failed {
+		switch {
+		case ctx.Err() != nil:
+			return "", "", ctx.Err()
+		case !failed:
 			continue
 		}
 		if strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]") {
