@@ -104,7 +104,10 @@ func (s *store) Transfer(_ context.Context, tr pathlock.Transfer) (got pathlock.
 
 // ForceRelease implements [pathlock.Store].
 func (s *store) ForceRelease(_ context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
-	return s.within(tree, func(t *table) error { return t.Table.ForceRelease(owner) })
+	return s.within(tree, func(t *table) error {
+		_, err := t.Table.ForceRelease(owner, 0)
+		return err
+	})
 }
 
 // Snapshot implements [pathlock.Store]. A tree that nobody uses has no fence on record.

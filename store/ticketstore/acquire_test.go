@@ -228,6 +228,28 @@ func TestAcquire_takenAwayBeforeItsProcessKnows(t *testing.T) {
 	}
 }
 
+// An owner may hold and wait for more than one update can write.
+func TestForceRelease_ofManyInPortions(t *testing.T) {
+	inBubble(t, func(s *fixture) {
+		p, store := s.process()
+		p.limit = 20
+		s.takes(store, "others", "/other")
+		var waits []<-chan error
+		for i := range 50 {
+			held, waiting := s.ask("many", fmt.Sprint("/", i)), s.ask("many", fmt.Sprint("/other/", i))
+			held.Grant, waiting.Grant = pathlock.GrantID(fmt.Sprint("h", i)), pathlock.GrantID(fmt.Sprint("w", i))
+			testerr.Must(t, testerr.Of(store.Acquire(s.Context(), held)))
+			waits = append(waits, s.begin(s.Context(), store, waiting))
+		}
+		testerr.Must(t, store.ForceRelease(s.Context(), s.tree, "many"))
+		for _, wait := range waits {
+			testerr.Is(t, "a wait", <-wait, pathlock.ErrLost)
+		}
+		testerr.Is(t, "once more", store.ForceRelease(s.Context(), s.tree, "many"), pathlock.ErrNotHeld)
+		s.takes(store, "next", "/1")
+	})
+}
+
 // What rests on a hold ends with it, also where the server has ended the hold's ticket by itself:
 // a wait of its owner, and a grant that is apart from it.
 func TestHold_endedByTheServerEndsWhatRestsOnIt(t *testing.T) {

@@ -231,15 +231,15 @@ func (s *store) portion() int {
 
 // Release implements [pathlock.Store].
 func (s *store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	return s.takeAway(ctx, tree, func(tx *transaction) error { return tx.table.Release(owner, id) })
+	return s.takeAway(ctx, s.latest(), tree, func(tx *transaction) error { return tx.table.Release(owner, id) })
 }
 
 // takeAway applies an operation that takes something away. What one try of the update has taken
 // away is not there for the next one, if the reply to the first was lost.
-func (s *store) takeAway(ctx context.Context, tree pathlock.Tree, take func(*transaction) error) error {
+func (s *store) takeAway(ctx context.Context, until time.Time, tree pathlock.Tree, take func(*transaction) error) error {
 	var taken bool
 	var refused error
-	err := s.call(ctx, s.latest(), tree, &operation{apply: func(tx *transaction) {
+	err := s.call(ctx, until, tree, &operation{apply: func(tx *transaction) {
 		if refused = take(tx); refused == nil {
 			taken = true
 		}
@@ -288,9 +288,22 @@ func (s *store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 	return got, nil
 }
 
-// ForceRelease implements [pathlock.Store].
+// ForceRelease implements [pathlock.Store]. It takes several updates where one cannot write it all.
 func (s *store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
-	return s.takeAway(ctx, tree, func(tx *transaction) error { return tx.forceRelease(owner) })
+	until := s.latest()
+	for begun := false; ; begun = true {
+		more := false
+		err := s.takeAway(ctx, until, tree, func(tx *transaction) (err error) {
+			more, err = tx.forceRelease(owner)
+			return err
+		})
+		switch {
+		case begun && errors.Is(err, pathlock.ErrNotHeld):
+			return nil // the rest has ended meanwhile
+		case err != nil || !more:
+			return err
+		}
+	}
 }
 
 // Snapshot implements [pathlock.Store].

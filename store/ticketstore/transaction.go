@@ -75,24 +75,28 @@ func (tx *transaction) waitEnded(r *locktable.Request) {
 	}
 }
 
-// forceRelease takes away everything that an owner holds and waits for. Its latest grant gets a
-// tombstone: a process that has not seen that grant yet would find nothing, and ask for another
-// place.
-func (tx *transaction) forceRelease(owner pathlock.Owner) error {
-	if err := tx.table.ForceRelease(owner); err != nil {
-		return err
+// forceRelease takes away what an owner holds and waits for, as much as one update can write beside
+// what it lets in, and reports whether anything is left. The latest grant gets a tombstone: a
+// process that has not seen that grant yet would find nothing, and ask for another place.
+func (tx *transaction) forceRelease(owner pathlock.Owner) (more bool, err error) {
+	most := 0
+	if tx.quota > 0 {
+		most = max(1, tx.quota/2)
+	}
+	if more, err = tx.table.ForceRelease(owner, most); err != nil {
+		return more, err
 	}
 	var latest *Ticket
 	for i := range tx.state.Tickets {
 		t := &tx.state.Tickets[i]
-		if t.Owner == owner && t.State == Granted && (latest == nil || t.Fence > latest.Fence) {
+		if t.Owner == owner && t.State == Granted && tx.table.Find(owner, t.Grant) == nil && (latest == nil || t.Fence > latest.Fence) {
 			latest = t
 		}
 	}
 	if latest != nil {
 		tx.bury(owner, latest.Grant, fmt.Errorf("%w: taken away from owner %s in %s", pathlock.ErrLost, owner.Short(), tx.table.Tree()))
 	}
-	return nil
+	return more, nil
 }
 
 // bury puts a tombstone into the tree, a ticket that neither holds nor waits. So an abandoned

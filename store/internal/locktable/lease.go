@@ -122,7 +122,7 @@ func (t *Table) reclaim() {
 	for _, o := range slices.Collect(maps.Values(t.owners)) {
 		if o.Holds() && !t.now.Before(o.until) {
 			reason := fmt.Errorf("%w: the lease of owner %s in %s ended", pathlock.ErrLost, o.id.Short(), t.tree)
-			unwatched = append(unwatched, t.evict(o, reason)...)
+			unwatched = append(unwatched, t.evict(o, len(o.Grants)+len(o.Waits), reason)...)
 			continue
 		}
 		for _, q := range slices.Concat(o.Grants, o.Waits) {

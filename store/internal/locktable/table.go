@@ -198,26 +198,32 @@ func (t *Table) Release(owner pathlock.Owner, id pathlock.GrantID) error {
 	return nil
 }
 
-// ForceRelease takes away everything that an owner holds and waits for.
-func (t *Table) ForceRelease(owner pathlock.Owner) error {
+// ForceRelease takes away what an owner holds and waits for, but no more requests than most, unless
+// that is 0. It reports whether any are left.
+func (t *Table) ForceRelease(owner pathlock.Owner, most int) (more bool, err error) {
 	o := t.owners[owner]
 	if o == nil {
-		return fmt.Errorf("%w: owner %s in %s", pathlock.ErrNotHeld, owner.Short(), t.tree)
+		return false, fmt.Errorf("%w: owner %s in %s", pathlock.ErrNotHeld, owner.Short(), t.tree)
 	}
 	reason := fmt.Errorf("%w: taken away from owner %s in %s", pathlock.ErrLost, owner.Short(), t.tree)
-	t.queue.Settle(t.evict(o, reason))
-	return nil
+	all := len(o.Grants) + len(o.Waits)
+	if most == 0 {
+		most = all
+	}
+	t.queue.Settle(t.evict(o, most, reason))
+	return most < all, nil
 }
 
-// evict takes away everything that o holds, and ends its waits with the given reason. It returns
-// those to settle.
-func (t *Table) evict(o *owner, reason error) (unwatched []*queue.Request) {
-	for _, q := range slices.Backward(slices.Clone(o.Waits)) {
+// evict ends the waits of o with the given reason, and takes away what it holds, but no more
+// requests than most. It returns those to settle.
+func (t *Table) evict(o *owner, most int, reason error) (unwatched []*queue.Request) {
+	all := slices.Concat(o.Grants, o.Waits)
+	for _, q := range slices.Backward(all[max(0, len(all)-most):]) {
+		waited := of(q).Queued()
 		unwatched = append(unwatched, t.remove(of(q))...)
-		t.end(of(q), reason)
-	}
-	for _, q := range slices.Backward(slices.Clone(o.Grants)) {
-		unwatched = append(unwatched, t.remove(of(q))...)
+		if waited {
+			t.end(of(q), reason)
+		}
 	}
 	return unwatched
 }
