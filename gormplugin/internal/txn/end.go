@@ -35,11 +35,11 @@ func (t *Transaction) Commit() error {
 }
 
 // whyLost says why the connection was lost before the COMMIT, so that nothing is committed; nil if
-// it was not. It asks the server after an error that may come from anywhere: a hook has a network,
-// too.
+// it was not. It asks the server after an error that may come from anywhere, as a hook has a
+// network, too, and after a single row, whose error nobody has seen.
 func (t *Transaction) whyLost() error {
 	answered := t.guard.Dialect.Answered
-	if answered == nil || !t.troubled.Load() {
+	if answered == nil || !t.troubled.Load() && !t.unseen.Load() {
 		return nil
 	}
 	if _, err := t.Tx.ExecContext(context.WithoutCancel(t.ctx), "SELECT 1"); err != nil && !answered(err) {

@@ -162,8 +162,12 @@ func (g *Guard) TransactionOf(db *gorm.DB) (*Transaction, error) {
 	if err := RefuseSharding(db); err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%w: the statement on %q runs on a %T that the plugin did not hand out: use a session that was made after db.Use, and the plugin before all others",
-		fault.ErrUnmanagedTransaction, db.Statement.Table, Unwrapped(db.Statement.ConnPool))
+	advice := "use a session that was made after db.Use, and the plugin before all others"
+	if _, single := Unwrapped(db.Statement.ConnPool).(*sql.Conn); single {
+		advice = "in place of db.Connection, use db.Transaction, which keeps one connection, too"
+	}
+	return nil, fmt.Errorf("%w: the statement on %q runs on a %T that the plugin did not hand out: %s",
+		fault.ErrUnmanagedTransaction, db.Statement.Table, Unwrapped(db.Statement.ConnPool), advice)
 }
 
 // shardingPlugin is what [gorm.DB.Use] knows gorm.io/sharding by.

@@ -51,7 +51,8 @@ func checkRefused(t *testing.T, d Database) {
 		}},
 	} {
 		for _, c := range changes() {
-			if err := session.run(func(db *gorm.DB) error { return c.run(db, at) }); !isA(err, session.err) {
+			err := session.run(func(db *gorm.DB) error { return c.run(db, at) })
+			if advised := err != nil && strings.Contains(err.Error(), "db.Transaction"); !isA(err, session.err) || advised != (session.name == "Connection") {
 				t.Errorf("%s, %s: got the error %v, want %v", c.name, session.name, err, session.err)
 			}
 		}
