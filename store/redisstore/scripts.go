@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -19,7 +20,10 @@ import (
 var scriptFiles embed.FS
 
 // library is the parts of the library, in their order.
-var library = []string{"state", "open", "nodes", "holdings", "gate", "queue", "waits", "grant", "deadlock", "reclaim", "handover"}
+var library = []string{
+	"lib/record", "lib/fence", "lib/state", "lib/open", "lib/nodes", "lib/holdings", "lib/gate",
+	"lib/queue", "lib/waits", "lib/grant", "lib/deadlock", "lib/reclaim", "lib/handover",
+}
 
 func scriptText(name string) string {
 	text, err := scriptFiles.ReadFile("scripts/" + name + ".lua")
@@ -30,18 +34,23 @@ func scriptText(name string) string {
 }
 
 // assemble puts a script's text together: what all scripts begin with, its fast path, which may end
-// it, the library, and the script's own text.
+// it, with the parts of the library that the fast path uses, the rest of the library, and the
+// script's own text.
 //
 // The library's parts, and what follows each of them, are functions inside each other. A function
 // finds at once what it uses from the one around it, but has to search for what belongs to the same
 // one. Most of the time that the library takes goes into that search.
-func assemble(fastPath, own string) script {
-	texts := []string{scriptText("lib/keys"), scriptText("lib/record"), scriptText("lib/clock"), scriptText("lib/fence"), scriptText("lib/modes"), fastPath}
-	for _, part := range library {
-		texts = append(texts, "return (function()", scriptText("lib/"+part))
+func assemble(name string, early ...string) script {
+	var texts, ends []string
+	for _, part := range slices.Concat([]string{"lib/keys", "lib/clock", "lib/modes"}, early) {
+		texts = append(texts, scriptText(part))
 	}
-	texts = append(texts, "return (function()", own, strings.Repeat("end)()\n", len(library)+1))
-	return newScript(strings.Join(texts, "\n"))
+	for _, part := range append(library[:len(library):len(library)], name) {
+		if !slices.Contains(early, part) {
+			texts, ends = append(texts, "return (function()", scriptText(part)), append(ends, "end)()\n")
+		}
+	}
+	return newScript(strings.Join(append(texts, ends...), "\n"))
 }
 
 // scripts are all that a store calls.
@@ -50,15 +59,14 @@ type scripts struct {
 }
 
 func newScripts() scripts {
-	whole := func(name string) script { return assemble("", scriptText(name)) }
 	return scripts{
-		acquire:  assemble(scriptText("fastpath/acquire"), scriptText("acquire")),
-		release:  assemble(scriptText("fastpath/release"), scriptText("release")),
-		withdraw: whole("withdraw"),
-		renew:    whole("renew"),
-		transfer: whole("transfer"),
-		force:    whole("force"),
-		snapshot: whole("snapshot"),
+		acquire:  assemble("acquire", "lib/fence", "fastpath/acquire"),
+		release:  assemble("release", "lib/record", "fastpath/release"),
+		withdraw: assemble("withdraw"),
+		renew:    assemble("renew"),
+		transfer: assemble("transfer"),
+		force:    assemble("force"),
+		snapshot: assemble("snapshot"),
 	}
 }
 

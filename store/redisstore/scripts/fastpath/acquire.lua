@@ -10,15 +10,15 @@ if ARGV[11] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST
   -- What HSET gets: the nodes' names, and the modes' digits until the nodes' values replace them.
   local n = #claims / CLAIM_BYTES
   local writes = { struct.unpack(string.rep('c9B', n), claims) }
-  local there = call('EXISTS', LOCKS, DEADLINES, GATE, GATE, GATE, WITHDRAWN, WITHDRAWN, WITHDRAWN)
+  local there = call('EXISTS', LOCKS, DEADLINES, GATE, WITHDRAWN)
   local possible, values = there == 0, {}
-  if there == 2 then -- both LOCKS and DEADLINES, and neither a gate key nor a withdrawal
+  if there == 2 then -- LOCKS and DEADLINES, if both have something
     local fields = {}
     for i = 1, n do fields[i] = writes[2 * i - 1] end
     fields[n + 1], fields[n + 2], fields[n + 3], fields[n + 4] = owner, 'r' .. ARGV[1], 'l', 'k'
     values = call('HMGET', LOCKS, unpack(fields))
-    possible = not (values[n + 1] or values[n + 2] or values[n + 3]) and
-      call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0
+    local first = call('ZRANGE', DEADLINES, '0', '0', 'WITHSCORES')
+    possible = values[1] and tonumber(first[2] or 0) > NOW and not (values[n + 1] or values[n + 2] or values[n + 3])
   end
 
   for i = 1, possible and n or 0 do
@@ -27,11 +27,11 @@ if ARGV[11] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST
       value = want == IX and '10' or int(want == IS and ONE_SHARED or ONE + want)
     else
       local mode = value % ONE
-      local taken = BIT[mode]
+      local taken = mode > 0 and 2 ^ (mode - 1) or 0
       if tonumber(value) >= ONE_SHARED then
-        taken = bit.bor(taken, floor(value / ONE_WAITING), value % ONE_WAITING >= ONE_SHARED and BIT[IS] or 0)
+        taken = bit.bor(taken, floor(value / ONE_WAITING), value % ONE_WAITING >= ONE_SHARED and 1 or 0)
       end
-      if band(CONFLICTS[want], taken) ~= 0 then
+      if band(byte(CONFLICTING, want), taken) ~= 0 then
         possible = false
         break
       end

@@ -6,19 +6,19 @@
 
 do
   local owner = 'o' .. ARGV[1]
-  local found = call('HMGET', LOCKS, owner, 'l', 'r' .. ARGV[1], 'k')
+  local found = call('HMGET', LOCKS, owner, 'l', 'r' .. ARGV[1], 'k', GATE_NODE)
   local record = found[1]
-  local leases = record and not found[2] and not found[3] and call('ZCARD', DEADLINES) or 0
-  if leases > 0 and call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0 then
+  if record and not found[2] and not found[3] and call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0 then
     local grant, second = cmsgpack.unpack(record)
     local id, claims = grant.id, grant.claims
     local whole = id == ARGV[2] and not second and #claims <= MOST_CLAIMS * CLAIM_BYTES and
       byte(claims, CLAIM_BYTES) ~= 48 + X
 
-    if whole and leases == 1 then
-      call('DEL', LOCKS, DEADLINES) -- nobody else is in the tree
-      return { 'released' }
+    if whole and found[5] == '10' and not found[4] then -- nobody else is in the tree, and nobody waits
+      if call('DEL', LOCKS, DEADLINES) == 2 then return { 'released' } end
+      whole = false -- somebody has deleted the deadlines, and with them all leases
     end
+    whole = whole and call('EXISTS', DEADLINES) == 1
 
     local gone, kept = { owner, 'l' }, { 'l', AT_WORK }
     if whole then
@@ -27,7 +27,7 @@ do
       for i = 1, #fields do
         local value, mode = values[i], modes[i]
         value = value - (mode == IS and ONE_SHARED or ONE)
-        if value >= ONE_WAITING and band(CONFLICTS[mode], floor(value / ONE_WAITING)) ~= 0 then
+        if value >= ONE_WAITING and band(byte(CONFLICTING, mode), floor(value / ONE_WAITING)) ~= 0 then
           whole = false -- a request waits for this hold to go
           break
         end

@@ -36,13 +36,12 @@
 -- The claim on the gate node comes first, and no node appears twice.
 --
 -- A script consists of these parts, in this order; scripts.go assembles those that it uses:
---   lib/keys.lua, lib/record.lua, lib/clock.lua, lib/fence.lua, lib/modes.lua
---   fastpath/<script>.lua  for acquire and release: the common case, which either ends the script
---                          or leaves everything as it is; creating the library's functions alone
---                          takes longer than a grant
---   lib/state.lua          what the rest shares
---   the library            open, nodes, holdings, gate, queue, waits, grant, deadlock, reclaim,
---                          handover
+--   lib/keys.lua, lib/clock.lua, lib/modes.lua
+--   fastpath/<script>.lua  for acquire and release, behind lib/fence.lua or lib/record.lua: the
+--                          common case, which either ends the script or leaves the rest to decide;
+--                          creating the library's functions alone takes longer than a grant
+--   the library            record, fence, state, open, nodes, holdings, gate, queue, waits, grant,
+--                          deadlock, reclaim, handover
 --   <script>.lua           the only part of the rest that runs anything
 
 local LOCKS, DEADLINES, QUEUE, FENCE, GATE, WITHDRAWN = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
@@ -67,6 +66,9 @@ local AT_WORK, FAST_PATH_OFF = '!', '1'
 local AT_WORK_TTL = '60000' -- ms
 
 local FENCE_TTL = '604800000' -- a week, ms
+
+-- Fast paths take at most this many claims, so that unpack can return them all at once.
+local MOST_CLAIMS = 500
 
 -- int formats a whole number. tostring would lose digits from 1e14 on.
 local function int(n) return string.format('%d', n) end

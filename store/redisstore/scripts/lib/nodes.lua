@@ -1,5 +1,9 @@
 -- The nodes of the tree: how many owners hold them, and in which modes requests wait for them.
 
+-- The bit of each mode in a set of modes, and CONFLICTING as a table; 0 is no mode.
+local BIT = { [0] = 0, 1, 2, 4, 8, 16 }
+local CONFLICTS = { [0] = 0, byte(CONFLICTING, IS, X) }
+
 local function compatible(a, b) return band(CONFLICTS[a], BIT[b]) == 0 end
 
 local function supremum(a, b)

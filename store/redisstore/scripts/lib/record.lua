@@ -23,6 +23,3 @@ end
 -- apart_member returns the member of deadlines for a grant that is apart: it has a lease, and so a
 -- deadline, of its own.
 local function apart_member(owner, id) return 'g' .. #owner .. ':' .. owner .. id end
-
--- Early scripts take at most this many claims, so that unpack can return them all at once.
-local MOST_CLAIMS = 500
