@@ -170,6 +170,39 @@ func TestKeysDeleted(t *testing.T) {
 	}
 }
 
+// TestKeysDeleted_anyOfThem: whichever keys there are, nothing but a gate key or a withdrawal keeps a
+// request out, and a release finds what is held if both locks and deadlines are there.
+func TestKeysDeleted_anyOfThem(t *testing.T) {
+	store := newStore(t)
+	for n := range 1 << 6 {
+		there, release, alone, tree := n>>2, n&1 == 1, n&2 == 0, testlock.Tree(t)
+		held, late := testlock.Ask(tree, x("/a")), testlock.Ask(tree, x("/b"))
+		keys, want, whole := store.keys.about(keyOf(late)), "granted", there&3 == 3
+		testlock.Take(t, store, held)
+		if !alone {
+			testlock.Take(t, store, testlock.Ask(tree, x("/c")))
+		}
+		for i, key := range keys[:2] {
+			if there>>i&1 == 0 {
+				testerr.Must(t, store.client.Del(t.Context(), key).Err())
+			}
+		}
+		for i, status := range []string{"queued", "withdrawn"} {
+			if there>>(2+i)&1 == 1 {
+				testerr.Must(t, store.client.Set(t.Context(), keys[4+i], "x", long).Err())
+				want = status
+			}
+		}
+		if release {
+			if err := store.Release(t.Context(), tree, held.Owner, held.Grant); (err == nil) != whole {
+				t.Errorf("keys %04b: release: %v", there, err)
+			}
+		} else if got := sendAs(t, store, late); got.status != want {
+			t.Errorf("keys %04b: %v, want %s", there, got, want)
+		}
+	}
+}
+
 // TestWait_withdrawnAtItsDeadline: the deadline passes while a waiter tells a server that does not
 // answer that it is still there. That is withdrawn, and the wait ends as any other.
 func TestWait_withdrawnAtItsDeadline(t *testing.T) {
