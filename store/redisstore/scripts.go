@@ -20,10 +20,8 @@ import (
 var scriptFiles embed.FS
 
 // library is the parts of the library, in their order.
-var library = []string{
-	"lib/record", "lib/fence", "lib/state", "lib/open", "lib/nodes", "lib/holdings", "lib/gate",
-	"lib/queue", "lib/waits", "lib/grant", "lib/deadlock", "lib/reclaim", "lib/handover",
-}
+var library = strings.Fields(`lib/record lib/fence lib/state lib/open lib/nodes lib/holdings lib/gate
+	lib/queue lib/waits lib/grant lib/deadlock lib/reclaim lib/handover`)
 
 func scriptText(name string) string {
 	text, err := scriptFiles.ReadFile("scripts/" + name + ".lua")
@@ -33,24 +31,23 @@ func scriptText(name string) string {
 	return string(text)
 }
 
-// assemble puts a script's text together: what all scripts begin with, its fast path, which may end
-// it, with the parts of the library that the fast path uses, the rest of the library, and the
-// script's own text.
+// assemble puts a script's text together: what all scripts begin with; early, which is its fast
+// path, behind what that uses of the library; the rest of the library; the script's own text.
 //
 // The library's parts, and what follows each of them, are functions inside each other. A function
 // finds at once what it uses from the one around it, but has to search for what belongs to the same
 // one. Most of the time that the library takes goes into that search.
 func assemble(name string, early ...string) script {
-	var texts, ends []string
-	for _, part := range slices.Concat([]string{"lib/keys", "lib/clock", "lib/modes"}, early) {
-		texts = append(texts, scriptText(part))
+	text, ends := scriptText("lib/keys")+scriptText("lib/clock")+scriptText("lib/modes"), ""
+	for _, part := range early {
+		text += scriptText(part)
 	}
-	for _, part := range append(library[:len(library):len(library)], name) {
+	for _, part := range append(slices.Clone(library), name) {
 		if !slices.Contains(early, part) {
-			texts, ends = append(texts, "return (function()", scriptText(part)), append(ends, "end)()\n")
+			text, ends = text+"return (function()\n"+scriptText(part), ends+"end)()\n"
 		}
 	}
-	return newScript(strings.Join(append(texts, ends...), "\n"))
+	return newScript(text + ends)
 }
 
 // scripts are all that a store calls.

@@ -170,8 +170,8 @@ func TestKeysDeleted(t *testing.T) {
 	}
 }
 
-// TestKeysDeleted_anyOfThem: whichever keys there are, nothing but a gate key or a withdrawal keeps a
-// request out, and a release finds what is held if both locks and deadlines are there.
+// TestKeysDeleted_anyOfThem: whichever keys there are, nothing but a gate key or a withdrawal keeps
+// a request out, and a release finds what is held if both locks and deadlines are there.
 func TestKeysDeleted_anyOfThem(t *testing.T) {
 	store := newStore(t)
 	for n := range 1 << 6 {
