@@ -14,7 +14,7 @@ do
     local whole = id == ARGV[2] and not second and #claims <= MOST_CLAIMS * CLAIM_BYTES and
       byte(claims, CLAIM_BYTES) ~= 48 + X
 
-    if whole and found[5] == '10' and not found[4] then -- nobody else is in the tree, and nobody waits
+    if whole and found[5] == '10' and not found[4] then -- one owner is in the tree, and nobody waits
       if call('DEL', LOCKS, DEADLINES) == 2 then return { 'released' } end
       whole = false -- somebody has deleted the deadlines, and with them all leases
     end
