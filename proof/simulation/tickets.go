@@ -155,50 +155,36 @@ func (b *tickets) takes() time.Duration {
 	return max(time.Until(b.network.up), 0) + time.Duration(b.random.Int64N(int64(b.network.delay))) + 1
 }
 
-func (b *tickets) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	for {
-		state, version, err := b.look(ctx, tree)
-		if err != nil {
-			return err
-		}
-		c := change(state)
-		if c.Empty() {
-			return nil
-		}
-		for i := range c.Put {
-			c.Put[i].Key = fmt.Sprint(c.Put[i].Place)
-		}
-		sent := ticketstore.Changes{Put: slices.Clone(c.Put), Delete: slices.Clone(c.Delete), Fence: c.Fence}
-		answer := make(chan bool, 1)
-		if b.network.breaks && b.random.IntN(200) == 0 { // the connection breaks: what was sent may come or not
-			if b.random.IntN(2) == 0 {
-				time.AfterFunc(b.takes(), func() { b.write(tree, version, sent) })
-			}
-			return fmt.Errorf("%w: the connection was lost", pathlock.ErrUnavailable)
-		}
-		time.AfterFunc(b.takes(), func() { answer <- b.write(tree, version, sent) })
-		select {
-		case ok := <-answer:
-			if err := b.travel(ctx); err != nil || ok {
-				return err
-			}
-		case <-ctx.Done(): // the write is on its way
-			return fmt.Errorf("%w: %w", pathlock.ErrUnavailable, ctx.Err())
-		}
-	}
-}
-
-func (b *tickets) look(ctx context.Context, tree pathlock.Tree) (ticketstore.State, int, error) {
+func (b *tickets) Update(ctx context.Context, tree pathlock.Tree, _ bool, change func(ticketstore.State) ticketstore.Changes) (bool, error) {
 	if err := b.travel(ctx); err != nil {
-		return ticketstore.State{}, 0, err
+		return false, err
 	}
 	state, version := b.read(tree)
-	return state, version, b.travel(ctx)
-}
-
-func (b *tickets) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
-	state, _, err := b.look(ctx, tree)
-	return state, err
+	if err := b.travel(ctx); err != nil {
+		return false, err
+	}
+	c := change(state)
+	if c.Empty() {
+		return true, nil
+	}
+	for i := range c.Put {
+		c.Put[i].Key = fmt.Sprint(c.Put[i].Place)
+	}
+	sent := ticketstore.Changes{Put: slices.Clone(c.Put), Delete: slices.Clone(c.Delete), Fence: c.Fence}
+	answer := make(chan bool, 1)
+	if b.network.breaks && b.random.IntN(200) == 0 { // the connection breaks: what was sent may come or not
+		if b.random.IntN(2) == 0 {
+			time.AfterFunc(b.takes(), func() { b.write(tree, version, sent) })
+		}
+		return false, fmt.Errorf("%w: the connection was lost", pathlock.ErrUnavailable)
+	}
+	time.AfterFunc(b.takes(), func() { answer <- b.write(tree, version, sent) })
+	select {
+	case written := <-answer:
+		return written, b.travel(ctx)
+	case <-ctx.Done(): // the write is on its way
+		return false, fmt.Errorf("%w: %w", pathlock.ErrUnavailable, ctx.Err())
+	}
 }
 
 func (b *tickets) Trees(ctx context.Context) ([]pathlock.Tree, error) { return trees, b.travel(ctx) }

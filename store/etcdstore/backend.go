@@ -63,15 +63,6 @@ func (b *backend) Close() error {
 	return nil
 }
 
-// View implements [ticketstore.Backend].
-func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
-	r, err := b.read(ctx, tree)
-	if err != nil {
-		return ticketstore.State{}, err
-	}
-	return b.state(ctx, r)
-}
-
 // Ping implements [ticketstore.Backend]. It asks for a write under a condition that never holds, so
 // that it fails where a write would: without a majority, in a full database, without permission.
 func (b *backend) Ping(ctx context.Context) error {

@@ -19,8 +19,8 @@
 //
 // An operation reads the tree, at one revision, and writes in one transaction: under the condition
 // that the guard, which every such transaction writes, and the tickets are still as they were read.
-// If somebody else was faster, the transaction reads the tree again instead. That is two round
-// trips. The operations of one process in a tree that come together go into one transaction.
+// If somebody else was faster, it does both again. That is two round trips. The operations of one
+// process in a tree that come together go into one transaction.
 //
 // A waiter watches two keys: its own, and the end of the one before it in the queue that it
 // conflicts with. All watches of a process share a stream. A hand-over costs each waiter two

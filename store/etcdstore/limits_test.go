@@ -15,7 +15,7 @@ import (
 
 // write writes new tickets, which end after a while, in one update.
 func write(t *testing.T, s *store, tree pathlock.Tree, first, n int, lease time.Duration) error {
-	return s.backend.Update(t.Context(), tree, func(s ticketstore.State) ticketstore.Changes {
+	_, err := s.backend.Update(t.Context(), tree, false, func(s ticketstore.State) ticketstore.Changes {
 		var c ticketstore.Changes
 		for i := range n {
 			ticket := ticketstore.Ticket{State: ticketstore.Waiting}
@@ -26,6 +26,7 @@ func write(t *testing.T, s *store, tree pathlock.Tree, first, n int, lease time.
 		}
 		return c
 	})
+	return err
 }
 
 func TestLimits_ofAnUpdate(t *testing.T) {

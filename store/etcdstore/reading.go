@@ -37,29 +37,18 @@ type record struct {
 	shown ticketstore.Ticket
 }
 
-// reads are the questions whose answers make a reading.
-func (b *backend) reads(tree pathlock.Tree) []clientv3.Op {
-	return []clientv3.Op{clientv3.OpGet(b.keys.tree(tree), clientv3.WithPrefix()), clientv3.OpGet(b.keys.guard(tree))}
-}
-
 // read reads a tree.
 func (b *backend) read(ctx context.Context, tree pathlock.Tree) (*reading, error) {
 	var response *clientv3.TxnResponse
 	err := b.ask(ctx, fmt.Sprintf("reading %s", tree), func(ctx context.Context) (err error) {
-		response, err = b.client.Txn(ctx).Then(b.reads(tree)...).Commit()
+		response, err = b.client.Txn(ctx).Then(clientv3.OpGet(b.keys.tree(tree), clientv3.WithPrefix()), clientv3.OpGet(b.keys.guard(tree))).Commit()
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return b.newReading(tree, response)
-}
-
-// newReading makes a reading of a transaction's answers to reads.
-func (b *backend) newReading(tree pathlock.Tree, response *clientv3.TxnResponse) (*reading, error) {
 	r := &reading{tree: tree, revision: response.Header.Revision, ends: map[shownEnd]end{}}
 	for _, kv := range response.Responses[1].GetResponseRange().Kvs {
-		var err error
 		if r.fence, err = strconv.ParseUint(string(kv.Value), 10, 64); err != nil {
 			return nil, fmt.Errorf("%s: %w", tree, err)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -18,41 +17,25 @@ import (
 )
 
 // Update implements [ticketstore.Backend]: one read of the tree, and one transaction that writes if
-// the guard and the tickets to write are still as they were read. If they are not, the transaction
-// reads the tree again.
-func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+// the guard and the tickets to write are still as they were read.
+func (b *backend) Update(ctx context.Context, tree pathlock.Tree, _ bool, change func(ticketstore.State) ticketstore.Changes) (bool, error) {
 	r, err := b.read(ctx, tree)
-	for tries := 1; err == nil; tries++ {
-		began := time.Now()
-		state, err := b.state(ctx, r)
-		if err != nil {
-			return err
-		}
-		changes := b.portion(change(state), state.Now)
-		if changes.Empty() {
-			return nil
-		}
-		u, err := b.prepare(ctx, r, state.Now, changes)
-		if err != nil {
-			return err
-		}
-		next, err := u.commit(ctx)
-		if err != nil || next == nil {
-			return err
-		}
-		r = next
-		if tries == 1 {
-			continue
-		}
-		// Of several processes that try again, each waits for as long as a few tries take.
-		if err := sleep(ctx, rand.N(time.Since(began)*time.Duration(min(tries, 8))+1)); err != nil {
-			return err
-		}
-		if r, err = b.read(ctx, tree); err != nil {
-			return err
-		}
+	if err != nil {
+		return false, err
 	}
-	return err
+	state, err := b.state(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	changes := b.portion(change(state), state.Now)
+	if changes.Empty() {
+		return true, nil
+	}
+	u, err := b.prepare(ctx, r, state.Now, changes)
+	if err != nil {
+		return false, err
+	}
+	return u.commit(ctx)
 }
 
 // portion leaves tickets that have ended to later updates, where they are more than one can delete.
@@ -152,10 +135,9 @@ func (u *update) endOf(ctx context.Context, now time.Time, t ticketstore.Ticket,
 	return e, nil
 }
 
-// commit carries the transaction out. It returns what the tree holds instead of what was read if
-// nothing was written for that reason, or where the reply was lost to an earlier sending that was
-// carried out, and nil if the changes are written.
-func (u *update) commit(ctx context.Context) (*reading, error) {
+// commit carries the transaction out, and reports whether it has: false where the tree is not as it
+// was read any more, be it by an earlier sending whose reply was lost.
+func (u *update) commit(ctx context.Context) (bool, error) {
 	response, err := u.send(ctx, append(u.tickets[:len(u.tickets):len(u.tickets)], u.guard))
 	if errors.Is(err, rpctypes.ErrNoSpace) && len(u.changes.Put) == 0 {
 		// A full database still deletes.
@@ -164,20 +146,19 @@ func (u *update) commit(ctx context.Context) (*reading, error) {
 	switch {
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
 		u.b.leases.forget()
-		return u.b.read(ctx, u.r.tree)
+		return false, nil
 	case err != nil:
-		return nil, u.explain(err)
+		return false, u.explain(err)
 	case response.Succeeded:
 		u.identify(response.Header.Revision)
-		return nil, nil
 	}
-	return u.b.newReading(u.r.tree, response)
+	return response.Succeeded, nil
 }
 
 // send sends the transaction until it is answered.
 func (u *update) send(ctx context.Context, writes []clientv3.Op) (response *clientv3.TxnResponse, err error) {
 	err = u.b.ask(ctx, fmt.Sprintf("updating %s", u.r.tree), func(ctx context.Context) (err error) {
-		response, err = u.b.client.Txn(ctx).If(u.compares...).Then(writes...).Else(u.b.reads(u.r.tree)...).Commit()
+		response, err = u.b.client.Txn(ctx).If(u.compares...).Then(writes...).Commit()
 		return err
 	})
 	return response, err

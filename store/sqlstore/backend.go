@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -39,8 +38,8 @@ var _ ticketstore.Backend = (*backend)(nil)
 func newHome() string { return "pathlock_" + rand.Text() }
 
 // Update implements [ticketstore.Backend].
-func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	return b.again(ctx, func(conn *sql.Conn) (bool, error) {
+func (b *backend) Update(ctx context.Context, tree pathlock.Tree, _ bool, change func(ticketstore.State) ticketstore.Changes) (bool, error) {
+	return b.once(ctx, func(conn *sql.Conn) (bool, error) {
 		table := b.table.on(conn)
 		r, err := table.read(ctx, tree)
 		if err != nil {
@@ -68,25 +67,34 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 	})
 }
 
-// again repeats something until it is done. A store that makes tables also makes a missing one
-// again, as after a failover to an empty server: nobody holds anything then.
-func (b *backend) again(ctx context.Context, do func(*sql.Conn) (done bool, err error)) error {
+// once does something in one session, and reports whether it is done, or has to be done again. A
+// store that makes tables also makes a missing one again, as after a failover to an empty server:
+// nobody holds anything then.
+func (b *backend) once(ctx context.Context, do func(*sql.Conn) (done bool, err error)) (done bool, err error) {
+	err = b.inSession(ctx, func(conn *sql.Conn) (err error) {
+		done, err = do(conn)
+		return err
+	})
+	switch {
+	case err == nil:
+		return done, nil
+	case b.table.is(err) == busy:
+		return false, nil
+	case b.makesTables && b.table.is(err) == noTable:
+		return false, b.create(ctx)
+	default:
+		return false, b.advised(err)
+	}
+}
+
+// again repeats something until it is done.
+func (b *backend) again(ctx context.Context, do func(*sql.Conn) error) error {
 	return retry(ctx, func() error {
-		done := false
-		err := b.inSession(ctx, func(conn *sql.Conn) (err error) {
-			done, err = do(conn)
-			return err
-		})
-		switch {
-		case err == nil && done:
-			return nil
-		case err == nil, b.table.is(err) == busy:
+		done, err := b.once(ctx, func(conn *sql.Conn) (bool, error) { return true, do(conn) })
+		if err == nil && !done {
 			return errBusy
-		case b.makesTables && b.table.is(err) == noTable:
-			return cmp.Or(b.create(ctx), errBusy)
-		default:
-			return b.advised(err)
 		}
+		return err
 	})
 }
 
@@ -139,23 +147,11 @@ func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error
 	}
 }
 
-// View implements [ticketstore.Backend].
-func (b *backend) View(ctx context.Context, tree pathlock.Tree) (state ticketstore.State, err error) {
-	err = b.again(ctx, func(conn *sql.Conn) (bool, error) {
-		r, err := b.table.on(conn).read(ctx, tree)
-		if err == nil {
-			state = b.state(r)
-		}
-		return true, err
-	})
-	return state, err
-}
-
 // Trees implements [ticketstore.Backend].
 func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) {
-	err = b.again(ctx, func(conn *sql.Conn) (bool, error) {
+	err = b.again(ctx, func(conn *sql.Conn) (err error) {
 		trees, err = b.table.on(conn).trees(ctx)
-		return true, err
+		return err
 	})
 	return trees, err
 }
@@ -195,8 +191,10 @@ func (b *backend) Limit() int { return 0 }
 
 // Ping implements [ticketstore.Backend]: it reads the table.
 func (b *backend) Ping(ctx context.Context) error {
-	_, err := b.View(ctx, pathlock.Tree{})
-	return err
+	return b.again(ctx, func(conn *sql.Conn) error {
+		_, err := b.table.on(conn).read(ctx, pathlock.Tree{})
+		return err
+	})
 }
 
 // Close ends what the store has started, and the pool if [WithClosePool] says so.

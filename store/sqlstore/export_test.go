@@ -4,11 +4,20 @@ import (
 	"context"
 	"time"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// Backend returns what the store keeps its tickets in.
-func (s *Store) Backend() ticketstore.Backend { return s.backend }
+// View returns what a tree holds.
+func (s *Store) View(ctx context.Context, tree pathlock.Tree) (state ticketstore.State, err error) {
+	for done := false; !done && err == nil; {
+		done, err = s.backend.Update(ctx, tree, true, func(is ticketstore.State) ticketstore.Changes {
+			state = is
+			return ticketstore.Changes{}
+		})
+	}
+	return state, err
+}
 
 // Sweep sweeps now.
 func (s *Store) Sweep(ctx context.Context) error { return s.backend.Sweep(ctx) }

@@ -175,7 +175,7 @@ func (d database) on(t testing.TB, db *sql.DB, opts ...sqlstore.Option) *sqlstor
 // whose connections nobody cuts.
 func left(t *testing.T, s *sqlstore.Store, tree pathlock.Tree) {
 	t.Helper()
-	state, err := s.Backend().View(context.WithoutCancel(t.Context()), tree)
+	state, err := s.View(context.WithoutCancel(t.Context()), tree)
 	if err != nil || len(state.Tickets) > 0 {
 		t.Errorf("left behind: %v, %v", state.Tickets, err)
 	}

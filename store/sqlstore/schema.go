@@ -62,7 +62,7 @@ func (b *backend) create(ctx context.Context) error {
 func (s *Store) Check(ctx context.Context) error { return s.backend.inTime(ctx, s.backend.check) }
 
 func (b *backend) check(ctx context.Context) error {
-	err := b.again(ctx, func(conn *sql.Conn) (bool, error) { return true, b.rehearse(ctx, conn) })
+	err := b.again(ctx, func(conn *sql.Conn) error { return b.rehearse(ctx, conn) })
 	if err == nil {
 		return nil
 	}

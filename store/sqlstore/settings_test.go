@@ -55,7 +55,7 @@ func excludes(t *testing.T, stores ...*sqlstore.Store) {
 	if want := len(stores) * workers * rounds; counted != want {
 		t.Errorf("counted %d, want %d", counted, want)
 	}
-	state, err := stores[0].Backend().View(t.Context(), tree)
+	state, err := stores[0].View(t.Context(), tree)
 	// The servers of the tests are on this host.
 	if off := time.Since(state.Now); err != nil || off.Abs() > time.Minute {
 		t.Errorf("the clock shows %v, %v from now, error %v", state.Now, off, err)

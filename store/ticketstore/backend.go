@@ -21,18 +21,16 @@ import (
 // [io.Closer] after that.
 type Backend interface {
 	// Update reads the tickets of a tree, calls change with them, and writes what change returns,
-	// in one step that is atomic beside all other updates of the tree, of whichever process. Where
-	// it has to read again because another process was faster, it calls change again, whose last
-	// answer counts. Nothing is written where the changes are empty.
+	// in one step that is atomic beside all other updates of the tree, of whichever process. It
+	// sets the Key of the new tickets in [Changes.Put]. Nothing is written where the changes are
+	// empty.
 	//
-	// Where a reply is lost, Update may read again and call change again, which is then shown what
-	// was written, if anything: a request is known by its owner and grant id.
-	//
-	// Update sets the Key of the new tickets in [Changes.Put].
-	Update(ctx context.Context, tree pathlock.Tree, change func(State) Changes) error
-
-	// View returns what a tree holds at one instant, without writing anything.
-	View(ctx context.Context, tree pathlock.Tree) (State, error)
+	// It reports false where it has to be called again: another process was faster, or a reply was
+	// lost. Then change is shown what was written, if anything: a request is known by its owner and
+	// grant id. So it is where the server that was read may be behind others, and the changes are
+	// empty: only the latest state may refuse a request. Such an update is called again with latest
+	// set, and reads all that was written before the call.
+	Update(ctx context.Context, tree pathlock.Tree, latest bool, change func(State) Changes) (done bool, err error)
 
 	// Trees returns the trees that have a live ticket: see [Ticket.Live].
 	Trees(ctx context.Context) ([]pathlock.Tree, error)

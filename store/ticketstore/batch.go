@@ -3,6 +3,7 @@ package ticketstore
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -174,30 +175,25 @@ func (l *batcher) update(ops []*operation) {
 // step is one update, which lets in so many requests at most, 0 for any number. It returns what it
 // has written, or would have.
 func (l *batcher) step(ctx context.Context, ops []*operation, quota int) (written Changes, err error) {
-	var tx *transaction
-	before := time.Now() // the tree is read
-	err = answered(ctx, l.store.backend.Update(ctx, l.tree, func(state State) Changes {
-		if tx = nil; ctx.Err() != nil {
-			return Changes{} // nobody waits for the answer any more
-		}
-		tx = openTransaction(l.tree, state, quota)
-		for _, op := range ops {
-			op.began = before
-			op.applied.Store(true)
-			op.apply(tx)
-		}
-		for _, op := range ops {
-			if op.finish != nil {
-				op.finish(tx)
+	done := false
+	for tries := 0; !done && err == nil; tries++ {
+		began, late := time.Now(), error(nil)
+		done, err = l.store.backend.Update(ctx, l.tree, tries > 0, func(state State) Changes {
+			if late = ctx.Err(); late != nil {
+				return Changes{} // nobody waits for the answer any more
 			}
+			written = l.apply(ops, openTransaction(l.tree, state, quota), began)
+			return written
+		})
+		switch {
+		case err == nil && late != nil:
+			err = late
+		case err == nil && !done && tries > 0:
+			// Of several processes that try again, each waits for as long as a few tries take.
+			err = pause(ctx, rand.N(time.Since(began)*time.Duration(min(tries, 8))+1))
 		}
-		written, before = tx.changes(), time.Now() // it is read again, if at all
-		return written
-	}))
-	if err == nil && tx == nil {
-		err = ctx.Err()
 	}
-	switch {
+	switch err = answered(ctx, err); {
 	case err != nil && l.store.open.Err() != nil:
 		return written, errClosed // no caller's context need have ended
 	case err != nil:
@@ -212,6 +208,31 @@ func (l *batcher) step(ctx context.Context, ops []*operation, quota int) (writte
 		l.store.sweepSometimes()
 	}
 	return written, nil
+}
+
+// apply applies operations to what was read after a moment, and returns what that changes.
+func (l *batcher) apply(ops []*operation, tx *transaction, began time.Time) Changes {
+	for _, op := range ops {
+		op.began = began
+		op.applied.Store(true)
+		op.apply(tx)
+	}
+	for _, op := range ops {
+		if op.finish != nil {
+			op.finish(tx)
+		}
+	}
+	return tx.changes()
+}
+
+// pause waits, unless ctx ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // together returns a context that ends when those of all operations have ended, or the store has to

@@ -22,12 +22,12 @@ func newDrawer() *drawer {
 	return &drawer{trees: make(map[pathlock.Tree]map[string]ticketstore.Ticket), written: make(chan struct{})}
 }
 
-func (d *drawer) Update(_ context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+func (d *drawer) Update(_ context.Context, tree pathlock.Tree, _ bool, change func(ticketstore.State) ticketstore.Changes) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := change(d.state(tree))
 	if c.Empty() {
-		return nil
+		return true, nil
 	}
 	tickets := d.trees[tree]
 	if tickets == nil {
@@ -44,13 +44,7 @@ func (d *drawer) Update(_ context.Context, tree pathlock.Tree, change func(ticke
 	d.fence = max(d.fence, c.Fence)
 	close(d.written)
 	d.written = make(chan struct{})
-	return nil
-}
-
-func (d *drawer) View(_ context.Context, tree pathlock.Tree) (ticketstore.State, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.state(tree), nil
+	return true, nil
 }
 
 func (d *drawer) state(tree pathlock.Tree) ticketstore.State {

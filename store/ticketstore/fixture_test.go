@@ -79,23 +79,27 @@ func (p *process) Limit() int {
 	return p.limit
 }
 
-func (p *process) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+func (p *process) Update(ctx context.Context, tree pathlock.Tree, latest bool, change func(ticketstore.State) ticketstore.Changes) (bool, error) {
 	p.mu.Lock()
-	p.updates++
+	if !latest {
+		p.updates++
+	}
 	limit, largest, loses, abandons, full := p.limit, p.largest, p.loses, p.abandons, p.refuses
-	p.loses, p.abandons = false, false
+	p.loses, p.abandons = loses && !latest, false
 	p.mu.Unlock()
 	if abandons {
-		return p.abandon(ctx, tree, change)
+		return false, p.abandon(ctx, tree, change)
 	}
 	if err := p.reach(); err != nil {
-		return err
+		return false, err
 	}
 	var refused error
-	err := p.drawer.Update(ctx, tree, func(state ticketstore.State) ticketstore.Changes {
+	done, err := p.drawer.Update(ctx, tree, latest, func(state ticketstore.State) ticketstore.Changes {
 		state.Now, state.Error = state.Now.Add(-p.late), p.late
-		change(state) // as if another process had been faster
 		c := change(state)
+		if !latest { // as if another process had been faster
+			return ticketstore.Changes{}
+		}
 		if full {
 			refused = fmt.Errorf("%w: nothing can be written", pathlock.ErrUnavailable)
 		}
@@ -120,11 +124,11 @@ func (p *process) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 	})
 	switch {
 	case refused != nil:
-		return refused
-	case loses:
-		return fmt.Errorf("%w: the reply was lost", pathlock.ErrUnavailable)
+		return false, refused
+	case loses && latest:
+		return false, fmt.Errorf("%w: the reply was lost", pathlock.ErrUnavailable)
 	default:
-		return err
+		return done && latest, err
 	}
 }
 
@@ -134,7 +138,7 @@ func (p *process) abandon(ctx context.Context, tree pathlock.Tree, change func(t
 	p.drawer.mu.Unlock()
 	p.land = func() bool {
 		lands := false
-		_ = p.drawer.Update(ctx, tree, func(ticketstore.State) ticketstore.Changes {
+		_, _ = p.drawer.Update(ctx, tree, true, func(ticketstore.State) ticketstore.Changes {
 			if lands = p.written == before; lands {
 				return c
 			}
@@ -144,15 +148,6 @@ func (p *process) abandon(ctx context.Context, tree pathlock.Tree, change func(t
 	}
 	<-ctx.Done()
 	return ctx.Err()
-}
-
-func (p *process) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
-	if err := p.reach(); err != nil {
-		return ticketstore.State{}, err
-	}
-	state, err := p.drawer.View(ctx, tree)
-	state.Now, state.Error = state.Now.Add(-p.late), p.late
-	return state, err
 }
 
 func (p *process) Trees(ctx context.Context) ([]pathlock.Tree, error) {
@@ -222,7 +217,9 @@ func (s *fixture) begin(ctx context.Context, store pathlock.Store, req pathlock.
 // isEmpty fails the test unless nothing is kept of the tree.
 func (s *fixture) isEmpty() {
 	s.Helper()
-	if state, err := s.View(s.Context(), s.tree); err != nil || len(state.Tickets) > 0 {
-		s.Errorf("left behind: %v, error %v", state.Tickets, err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if left := s.trees[s.tree]; len(left) > 0 {
+		s.Errorf("left behind: %v", left)
 	}
 }

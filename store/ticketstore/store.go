@@ -308,19 +308,9 @@ func (s *store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 
 // Snapshot implements [pathlock.Store].
 func (s *store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	until := s.latest()
-	state, err := question(ctx, s, tree.String(), func(ctx context.Context) (State, error) { return s.backend.View(ctx, tree) })
-	if err != nil {
-		return pathlock.Snapshot{}, err
-	}
-	tx := openTransaction(tree, state, 0)
-	if c := tx.changes(); c.Empty() {
-		return tx.table.Snapshot(), nil
-	}
-	// A lease has ended since anybody looked. Who is let in by that is decided by an update.
 	var got pathlock.Snapshot
-	err = s.call(ctx, until, tree, &operation{
-		apply:  func(*transaction) {},
+	err := s.call(ctx, s.latest(), tree, &operation{
+		apply:  func(*transaction) {}, // but where a lease has ended since anybody looked, others are let in
 		finish: func(tx *transaction) { got = tx.table.Snapshot() },
 	})
 	if err != nil {

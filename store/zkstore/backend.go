@@ -26,15 +26,6 @@ type backend struct {
 
 var _ ticketstore.Backend = (*backend)(nil)
 
-// View implements [ticketstore.Backend].
-func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
-	r, err := b.read(ctx, tree, true)
-	if err != nil {
-		return ticketstore.State{}, err
-	}
-	return b.state(ctx, r)
-}
-
 // Limit implements [ticketstore.Backend].
 func (b *backend) Limit() int { return maxTickets }
 

@@ -29,41 +29,24 @@ type reading struct {
 const fenceBits = 8
 
 // Update implements [ticketstore.Backend].
-func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	current, pauses := false, newPauses()
-	for {
-		r, err := b.read(ctx, tree, current)
-		if err != nil {
-			return err
-		}
-		state, err := b.state(ctx, r)
-		if err != nil {
-			return err
-		}
-		c := change(state)
-		switch {
-		case c.Empty() && current:
-			return nil
-		case c.Empty():
-			// The server may be behind. Only the current state may refuse a request.
-			current = true
-			continue
-		case r.absent:
-			// Fences of the tree's next life are above those of the last, if they are counted from
-			// the transaction that creates it.
-			if err := b.begin(ctx, tree); err != nil {
-				return err
-			}
-			continue
-		}
-		done, err := b.commit(ctx, tree, r, c)
-		if done || err != nil {
-			return err
-		}
-		current = true // a server whose answer was lost may be ahead of the next one
-		if err := pause(ctx, pauses.NextBackOff()); err != nil {
-			return err
-		}
+func (b *backend) Update(ctx context.Context, tree pathlock.Tree, latest bool, change func(ticketstore.State) ticketstore.Changes) (bool, error) {
+	r, err := b.read(ctx, tree, latest)
+	if err != nil {
+		return false, err
+	}
+	state, err := b.state(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	switch c := change(state); {
+	case c.Empty():
+		return latest, nil
+	case r.absent:
+		// Fences of the tree's next life are above those of the last, if they are counted from
+		// the transaction that creates it.
+		return false, b.begin(ctx, tree)
+	default:
+		return b.commit(ctx, tree, r, c)
 	}
 }
 
@@ -85,10 +68,10 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// read reads a tree. If current is set, it sees everything that anybody wrote before the call.
-func (b *backend) read(ctx context.Context, tree pathlock.Tree, current bool) (*reading, error) {
+// read reads a tree. If latest is set, it sees everything that anybody wrote before the call.
+func (b *backend) read(ctx context.Context, tree pathlock.Tree, latest bool) (*reading, error) {
 	path := b.names.tree(tree)
-	if current {
+	if latest {
 		if err := b.sync(ctx, path); err != nil {
 			return nil, err
 		}
