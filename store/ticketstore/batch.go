@@ -1,6 +1,7 @@
 package ticketstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -175,25 +176,15 @@ func (l *batcher) update(ops []*operation) {
 // step is one update, which lets in so many requests at most, 0 for any number. It returns what it
 // has written, or would have.
 func (l *batcher) step(ctx context.Context, ops []*operation, quota int) (written Changes, err error) {
-	done := false
-	for tries := 0; !done && err == nil; tries++ {
-		began, late := time.Now(), error(nil)
-		done, err = l.store.backend.Update(ctx, l.tree, tries > 0, func(state State) Changes {
-			if late = ctx.Err(); late != nil {
-				return Changes{} // nobody waits for the answer any more
-			}
-			written = l.apply(ops, openTransaction(l.tree, state, quota), began)
-			return written
-		})
-		switch {
-		case err == nil && late != nil:
-			err = late
-		case err == nil && !done && tries > 0:
-			// Of several processes that try again, each waits for as long as a few tries take.
-			err = pause(ctx, rand.N(time.Since(began)*time.Duration(min(tries, 8))+1))
+	var late error
+	err = l.store.update(ctx, l.tree, false, func(state State, began time.Time) Changes {
+		if late = ctx.Err(); late != nil {
+			return Changes{} // nobody waits for the answer any more
 		}
-	}
-	switch err = answered(ctx, err); {
+		written = l.apply(ops, openTransaction(l.tree, state, quota), began)
+		return written
+	})
+	switch err = answered(ctx, cmp.Or(err, late)); {
 	case err != nil && l.store.open.Err() != nil:
 		return written, errClosed // no caller's context need have ended
 	case err != nil:
@@ -210,6 +201,24 @@ func (l *batcher) step(ctx context.Context, ops []*operation, quota int) (writte
 	return written, nil
 }
 
+// update updates a tree, again and again until that is done. change also gets a moment before the
+// tree was read.
+func (s *store) update(ctx context.Context, tree pathlock.Tree, latest bool, change func(state State, began time.Time) Changes) error {
+	for tries := 0; ; tries++ {
+		began := time.Now()
+		done, err := s.backend.Update(ctx, tree, latest || tries > 0, func(state State) Changes { return change(state, began) })
+		if done || err != nil {
+			return err
+		}
+		// Of several processes that try again, each waits for as long as a few tries take.
+		select {
+		case <-time.After(rand.N(time.Since(began)*time.Duration(min(tries, 8)) + 1)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // apply applies operations to what was read after a moment, and returns what that changes.
 func (l *batcher) apply(ops []*operation, tx *transaction, began time.Time) Changes {
 	for _, op := range ops {
@@ -223,16 +232,6 @@ func (l *batcher) apply(ops []*operation, tx *transaction, began time.Time) Chan
 		}
 	}
 	return tx.changes()
-}
-
-// pause waits, unless ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // together returns a context that ends when those of all operations have ended, or the store has to

@@ -308,9 +308,25 @@ func (s *store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 
 // Snapshot implements [pathlock.Store].
 func (s *store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+	until := s.latest()
+	state, err := question(ctx, s, tree.String(), func(ctx context.Context) (state State, err error) {
+		err = s.update(ctx, tree, true, func(is State, _ time.Time) Changes {
+			state = is
+			return Changes{}
+		})
+		return state, err
+	})
+	if err != nil {
+		return pathlock.Snapshot{}, err
+	}
+	tx := openTransaction(tree, state, 0)
+	if c := tx.changes(); c.Empty() {
+		return tx.table.Snapshot(), nil
+	}
+	// A lease has ended since anybody looked. Who is let in by that is decided by an update.
 	var got pathlock.Snapshot
-	err := s.call(ctx, s.latest(), tree, &operation{
-		apply:  func(*transaction) {}, // but where a lease has ended since anybody looked, others are let in
+	err = s.call(ctx, until, tree, &operation{
+		apply:  func(*transaction) {},
 		finish: func(tx *transaction) { got = tx.table.Snapshot() },
 	})
 	if err != nil {
