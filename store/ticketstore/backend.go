@@ -149,16 +149,14 @@ type refusal struct {
 
 // deadlock is a [pathlock.DeadlockError] but for the tree.
 type deadlock struct {
-	Path    pathlock.Path
-	Mode    pathlock.Mode
-	Gate    bool
-	Blocker pathlock.Blocker
+	pathlock.DeadlockError
+	Tree *pathlock.Tree `json:",omitempty"` // nil
 }
 
 // refusalOf returns an error of a wait as its own process is told of it.
 func refusalOf(err error) *refusal {
 	if d, ok := errors.AsType[*pathlock.DeadlockError](err); ok {
-		return &refusal{Deadlock: &deadlock{d.Path, d.Mode, d.Gate, d.Blocker}}
+		return &refusal{Deadlock: &deadlock{DeadlockError: *d}}
 	}
 	return &refusal{Lost: strings.TrimPrefix(err.Error(), pathlock.ErrLost.Error()+": ")}
 }
@@ -171,7 +169,8 @@ func (r *refusal) in(tree pathlock.Tree) error {
 	case r.Deadlock == nil:
 		return fmt.Errorf("%w: %s", pathlock.ErrLost, r.Lost)
 	default:
-		d := r.Deadlock
-		return &pathlock.DeadlockError{Tree: tree, Path: d.Path, Mode: d.Mode, Gate: d.Gate, Blocker: d.Blocker}
+		d := r.Deadlock.DeadlockError
+		d.Tree = tree
+		return &d
 	}
 }

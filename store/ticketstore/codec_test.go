@@ -43,6 +43,9 @@ func TestTicket_isReadAsItWasWritten(t *testing.T) {
 		if rapid.Bool().Draw(t, "refused") {
 			want.Refusal = &refusal{Lost: rapid.String().Draw(t, "why")}
 		}
+		if rapid.Bool().Draw(t, "a deadlock") {
+			want.Refusal = refusalOf(&pathlock.DeadlockError{Path: want.Claims[1].Path, Mode: pathlock.ModeX, Blocker: pathlock.Blocker{Owner: want.Owner, Mode: pathlock.ModeS}})
+		}
 		text := Encode(want)
 		if !utf8.Valid(text) || bytes.ContainsAny(text, "\x00\n") {
 			t.Fatalf("%q is no text that every database takes", text)
