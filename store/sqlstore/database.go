@@ -3,7 +3,8 @@ package sqlstore
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"regexp"
+	"strconv"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
@@ -34,8 +35,9 @@ type database struct {
 	sweep string
 	// notify is what an update ends in that has to tell other processes, "" where it cannot.
 	notify string
-	// further reports what an error of the server means that is neither busy nor duplicate.
-	further func(err error) fault
+	// says returns how the server names an error, and faults what its names mean.
+	says   func(error) string
+	faults map[string]fault
 	// toWrite is what to do where the server or the session only reads.
 	toWrite string
 }
@@ -84,8 +86,10 @@ func databaseOf(d Dialect) (database, error) {
 				version BIGINT NOT NULL, fence BIGINT NOT NULL, ends BIGINT NOT NULL, tickets LONGBLOB NOT NULL,
 				KEY {table}_ends (ends)
 			) ENGINE = InnoDB`,
-			sweep:   "DELETE FROM {table} WHERE {old} LIMIT ?",
-			further: mysqlFault,
+			sweep: "DELETE FROM {table} WHERE {old} LIMIT ?",
+			// ER_NO_SUCH_TABLE, ER_BAD_FIELD_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_NET_PACKET_TOO_LARGE
+			says:    func(err error) string { return strconv.Itoa(int(dialect.MySQLNumber(err))) },
+			faults:  map[string]fault{"1146": noTable, "1054": noColumn, "1142": forbidden, "1153": tooLarge},
 			toWrite: "neither a replica nor a read-only session can serve: name the primary",
 		}, nil
 	case Postgres:
@@ -104,7 +108,11 @@ func databaseOf(d Dialect) (database, error) {
 			notify: `WITH t AS ({update} RETURNING tree)
 				SELECT (SELECT count(*) FROM t), (SELECT count(pg_notify(split_part(m, ' ', 1), split_part(m, ' ', 2)))
 				FROM t, unnest(string_to_array(?::text, ',')) AS m)`,
-			further: postgresFault,
+			says: dialect.SQLState,
+			faults: map[string]fault{
+				"42P07": duplicate, "42710": duplicate, // a table that others create at the same time, and its type
+				"42P01": noTable, "42703": noColumn, "42501": forbidden,
+			},
 			toWrite: "neither a standby nor a read-only session can serve: name the primary",
 		}, nil
 	case SQLite:
@@ -116,7 +124,8 @@ func databaseOf(d Dialect) (database, error) {
 				version INTEGER NOT NULL, fence INTEGER NOT NULL, ends INTEGER NOT NULL, tickets BLOB NOT NULL
 			)`,
 			sweep:   sweepByKey,
-			further: sqliteFault,
+			says:    sqliteSays,
+			faults:  map[string]fault{"no such table": noTable, "no such column": noColumn, "has no column": noColumn, "readonly database": readOnly},
 			toWrite: "the process needs the right to write the file and its folder",
 		}, nil
 	default:
@@ -134,54 +143,12 @@ func (d database) is(err error) fault {
 	case errors.Is(err, errReadOnly), f == dialect.FailureReadOnly:
 		return readOnly
 	default:
-		return d.further(err)
+		return d.faults[d.says(err)]
 	}
 }
 
-// mysqlFault knows the numbers of MySQL's and MariaDB's errors. See
-// https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
-func mysqlFault(err error) fault {
-	switch dialect.MySQLNumber(err) {
-	case 1146: // ER_NO_SUCH_TABLE
-		return noTable
-	case 1054: // ER_BAD_FIELD_ERROR
-		return noColumn
-	case 1142: // ER_TABLEACCESS_DENIED_ERROR
-		return forbidden
-	case 1153: // ER_NET_PACKET_TOO_LARGE
-		return tooLarge
-	default:
-		return other
-	}
-}
+// sqliteSays finds the words of SQLite in an error: each driver has an error type of its own, and
+// passes them on.
+func sqliteSays(err error) string { return sqliteWords.FindString(err.Error()) }
 
-// postgresFault knows the SQLSTATEs of PostgreSQL's errors.
-func postgresFault(err error) fault {
-	switch dialect.SQLState(err) {
-	case "42P07", "42710": // a table that others create at the same time, and its type
-		return duplicate
-	case "42P01":
-		return noTable
-	case "42703":
-		return noColumn
-	case "42501":
-		return forbidden
-	default:
-		return other
-	}
-}
-
-// sqliteFault knows the messages of SQLite, which every driver passes on: each has an error type of
-// its own.
-func sqliteFault(err error) fault {
-	switch text := err.Error(); {
-	case strings.Contains(text, "no such table"):
-		return noTable
-	case strings.Contains(text, "no such column"), strings.Contains(text, "has no column"):
-		return noColumn
-	case strings.Contains(text, "readonly database"):
-		return readOnly
-	default:
-		return other
-	}
-}
+var sqliteWords = regexp.MustCompile("no such table|no such column|has no column|readonly database")
