@@ -91,8 +91,11 @@ func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Durati
 // matter.
 func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, _ ticketstore.Ticket) {
 	for pauses := newPauses(); ; {
-		events, err := watching(ctx, b.client, func(conn *zk.Conn) (<-chan zk.Event, error) {
-			now, _, events, err := conn.GetW(b.names.waiter(tree, ticket))
+		events, err := do(ctx, b.client, true, func(s *session) (<-chan zk.Event, error) {
+			if err := s.settle(ctx); err != nil {
+				return nil, err
+			}
+			now, _, events, err := s.conn.GetW(b.names.waiter(tree, ticket))
 			if err == nil && !bytes.Equal(now, looks(ticket)) {
 				err = zk.ErrNoNode
 			}

@@ -54,22 +54,12 @@ func isLost(err error) bool {
 
 // once makes a request, and makes it again only if it was not sent.
 func once[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error)) (T, error) {
-	return do(ctx, c, func(s *session) (T, error) { return request(s.conn) }, false)
+	return do(ctx, c, false, func(s *session) (T, error) { return request(s.conn) })
 }
 
 // untilAnswered makes a request that may be repeated, until a server answers.
 func untilAnswered[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error)) (T, error) {
-	return do(ctx, c, func(s *session) (T, error) { return request(s.conn) }, true)
-}
-
-// watching is untilAnswered for a request that sets a watch.
-func watching[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error)) (T, error) {
-	return do(ctx, c, func(s *session) (none T, err error) {
-		if err := s.settle(ctx); err != nil {
-			return none, err
-		}
-		return request(s.conn)
-	}, true)
+	return do(ctx, c, true, func(s *session) (T, error) { return request(s.conn) })
 }
 
 // round is how long the library takes at least to try all servers again.
@@ -78,10 +68,16 @@ const round = 1100 * time.Millisecond
 // do makes a request until no further one is to be made: one that was not sent is made again, and
 // one that was lost if it may be repeated. The library knows no contexts: where ctx ends meanwhile,
 // do returns when the library has an answer, or gives the request up with its connection.
-func do[T any](ctx context.Context, c *client, request func(*session) (T, error), repeatable bool) (T, error) {
-	var none T
+func do[T any](ctx context.Context, c *client, repeatable bool, request func(*session) (T, error)) (none T, err error) {
 	for ctx.Err() == nil {
-		value, err := onSession(c, request)
+		s, err := c.current()
+		if err == nil {
+			err = s.authenticate(c.user)
+		}
+		var value T
+		if err == nil {
+			value, err = request(s)
+		}
 		switch {
 		case err == nil:
 			return value, nil
@@ -96,18 +92,6 @@ func do[T any](ctx context.Context, c *client, request func(*session) (T, error)
 		}
 	}
 	return none, ctx.Err()
-}
-
-// onSession makes a request once.
-func onSession[T any](c *client, request func(*session) (T, error)) (none T, err error) {
-	s, err := c.current()
-	if err == nil {
-		err = s.authenticate(c.user)
-	}
-	if err != nil {
-		return none, err
-	}
-	return request(s)
 }
 
 // unreachable is the error of a call for which there was no server, with why the latest one tried
