@@ -77,11 +77,7 @@ func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = pref
 // are ignored. Defaults to 5 seconds, longer than the choice of a new leader takes with etcd's
 // default settings.
 func WithTimeout(d time.Duration) Option {
-	return func(c *config) {
-		if d > 0 {
-			c.timeout = d
-		}
-	}
+	return func(c *config) { c.timeout = cmp.Or(max(d, 0), c.timeout) }
 }
 
 // WithMaxTxnOps says what the members' --max-txn-ops is. An update that writes n tickets has n+1

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,11 +85,7 @@ func (c *config) name(i int) string {
 // time-outs of all members after it began. Values that are not positive are ignored. Defaults to
 // half a second.
 func WithTimeout(d time.Duration) Option {
-	return func(c *config) {
-		if d > 0 {
-			c.timeout = d
-		}
-	}
+	return func(c *config) { c.timeout = cmp.Or(max(d, 0), c.timeout) }
 }
 
 // WithNames sets what errors call the members, in their order. Without it they are "member 1" and

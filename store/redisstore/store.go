@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -167,11 +168,7 @@ func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = pref
 // the time-out after it began; a Snapshot or Trees of many pages has it for each. The context's
 // deadline bounds it too. Values that are not positive are ignored. Defaults to 3 seconds.
 func WithTimeout(d time.Duration) Option {
-	return func(c *config) {
-		if d > 0 {
-			c.timeout = d
-		}
-	}
+	return func(c *config) { c.timeout = cmp.Or(max(d, 0), c.timeout) }
 }
 
 // WithMaxClaims sets how many nodes a request may claim, intentions included. One that claims
@@ -179,11 +176,7 @@ func WithTimeout(d time.Duration) Option {
 // or the gate, does in its place. A script that grants 300 keeps the server from its other work for
 // about a millisecond. Values that are not positive are ignored. Defaults to 300.
 func WithMaxClaims(n int) Option {
-	return func(c *config) {
-		if n > 0 {
-			c.maxClaims = n
-		}
-	}
+	return func(c *config) { c.maxClaims = cmp.Or(max(n, 0), c.maxClaims) }
 }
 
 // WithMaxWaiters sets how many requests may wait in one tree. Each takes some 150 bytes of the
@@ -191,9 +184,5 @@ func WithMaxClaims(n int) Option {
 // also matches [pathlock.ErrQueueFull]. Values that are not positive are ignored. Defaults to
 // 2,000.
 func WithMaxWaiters(n int) Option {
-	return func(c *config) {
-		if n > 0 {
-			c.maxWaiters = n
-		}
-	}
+	return func(c *config) { c.maxWaiters = cmp.Or(max(n, 0), c.maxWaiters) }
 }

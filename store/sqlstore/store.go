@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -111,22 +112,14 @@ func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = pref
 // The context's deadline bounds it too. Values that are not positive are ignored. Defaults to 10
 // seconds.
 func WithTimeout(d time.Duration) Option {
-	return func(c *config) {
-		if d > 0 {
-			c.timeout = d
-		}
-	}
+	return func(c *config) { c.timeout = cmp.Or(max(d, 0), c.timeout) }
 }
 
 // WithMaxWaiters sets how many requests may wait in one tree. An update reads them all. A request
 // too many gets a conflict at once, which also matches [pathlock.ErrQueueFull]. Values that are not
 // positive are ignored. Defaults to 2,000.
 func WithMaxWaiters(n int) Option {
-	return func(c *config) {
-		if n > 0 {
-			c.maxWaiters = n
-		}
-	}
+	return func(c *config) { c.maxWaiters = cmp.Or(max(n, 0), c.maxWaiters) }
 }
 
 // WithListener sets how to connect to PostgreSQL for LISTEN. The connection has to lead to the

@@ -149,11 +149,7 @@ func WithRoot(path string) Option { return func(c *config) { c.root = path } }
 // time-out as well: a server that does not answer within two thirds of it is left for another one.
 // Values that are not positive are ignored. Defaults to 6 seconds.
 func WithTimeout(d time.Duration) Option {
-	return func(c *config) {
-		if d > 0 {
-			c.timeout = d
-		}
-	}
+	return func(c *config) { c.timeout = cmp.Or(max(d, 0), c.timeout) }
 }
 
 // WithDigest gives every session the credentials of ZooKeeper's digest scheme, and every znode that
