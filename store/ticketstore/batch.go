@@ -23,6 +23,9 @@ type batcher struct {
 	mu     sync.Mutex
 	queued []*operation
 	runs   bool
+	// underWay are the operations of the present update whose calls wait for it. stop ends it.
+	underWay []*operation
+	stop     context.CancelFunc
 }
 
 // operation is what one call does to a tree.
@@ -63,15 +66,9 @@ func (s *store) queue(ctx context.Context, tree pathlock.Tree, op *operation) er
 	case <-op.done:
 		return op.err
 	case <-ctx.Done():
-		if l.remove(op) {
-			return ctx.Err()
+		if !l.remove(op) {
+			op.applied.Store(true)
 		}
-	}
-	select {
-	case <-op.done:
-		return op.err
-	case <-ctx.Done():
-		op.applied.Store(true)
 		return ctx.Err()
 	}
 }
@@ -107,32 +104,41 @@ func (l *batcher) add(op *operation) {
 	}
 }
 
-// remove takes an operation back that is not under way. It reports whether it was not.
+// remove takes an operation back for which nobody waits any more. It reports whether none of it can
+// have been done. An update for which nobody waits any more is ended.
 func (l *batcher) remove(op *operation) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.Index(l.queued, op)
-	if i < 0 {
-		return false
+	if i := slices.Index(l.queued, op); i >= 0 {
+		l.queued = slices.Delete(l.queued, i, i+1)
+		return true
 	}
-	l.queued = slices.Delete(l.queued, i, i+1)
-	return true
+	if i := slices.Index(l.underWay, op); i >= 0 {
+		if l.underWay = slices.Delete(l.underWay, i, i+1); len(l.underWay) == 0 {
+			l.stop()
+		}
+	}
+	return false
 }
 
 // run applies operations until there are none.
 func (l *batcher) run() {
 	defer l.store.running.Done()
 	for {
-		ops := l.take()
+		ops, ctx := l.take()
 		if len(ops) == 0 {
 			return
 		}
-		l.update(ops)
+		over := context.AfterFunc(l.store.open, l.stop)
+		l.update(ctx, ops)
+		over()
+		l.stop()
 	}
 }
 
-// take returns the operations of the next update. If there are none, the batcher has ended.
-func (l *batcher) take() []*operation {
+// take returns the operations of the next update, and its context, which has the values of the first
+// one's. If there are none, the batcher has ended.
+func (l *batcher) take() ([]*operation, context.Context) {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
 	l.mu.Lock()
@@ -143,27 +149,27 @@ func (l *batcher) take() []*operation {
 		if l.store.batchers[l.tree] == l {
 			delete(l.store.batchers, l.tree)
 		}
-		return nil
+		return nil, nil
 	}
 	ops := slices.Clone(l.queued[:n])
-	l.queued = slices.Delete(l.queued, 0, n)
-	return ops
+	l.queued, l.underWay = slices.Delete(l.queued, 0, n), slices.Clone(ops)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ops[0].ctx), l.store.timeout)
+	l.stop = stop
+	return ops, ctx
 }
 
 // update applies operations in one step. One that would let in more than the backend takes lets in
 // one. Requests that a step leaves in the queue because there are too many are let in by the looks
 // of those that it has let in.
-func (l *batcher) update(ops []*operation) {
-	ctx, stop := l.store.together(ops)
+func (l *batcher) update(ctx context.Context, ops []*operation) {
 	tried, err := l.step(ctx, ops, l.store.quota())
 	if errors.Is(err, pathlock.ErrInvalidRequest) && len(ops) == 1 && len(tried.Woken) > 1 {
 		_, err = l.step(ctx, ops, 1)
 	}
-	stop()
 	if errors.Is(err, pathlock.ErrInvalidRequest) && len(ops) > 1 {
 		// One of them is more than the backend takes. The others shall not suffer.
 		for i := range ops {
-			l.update(ops[i : i+1])
+			l.update(ctx, ops[i:i+1])
 		}
 		return
 	}
@@ -232,33 +238,4 @@ func (l *batcher) apply(ops []*operation, tx *transaction, began time.Time) Chan
 		}
 	}
 	return tx.changes()
-}
-
-// together returns a context that ends when those of all operations have ended, or the store has to
-// be closed at last.
-func (s *store) together(ops []*operation) (context.Context, func()) {
-	if len(ops) == 1 {
-		ctx, cancel := context.WithCancel(ops[0].ctx)
-		stop := context.AfterFunc(s.open, cancel)
-		return ctx, func() { stop(); cancel() }
-	}
-	ctx, cancel := context.WithCancel(s.open)
-	var mu sync.Mutex
-	left := len(ops)
-	stops := make([]func() bool, len(ops))
-	for i, op := range ops {
-		stops[i] = context.AfterFunc(op.ctx, func() {
-			mu.Lock()
-			defer mu.Unlock()
-			if left--; left == 0 {
-				cancel()
-			}
-		})
-	}
-	return ctx, func() {
-		for _, stop := range stops {
-			stop()
-		}
-		cancel()
-	}
 }
