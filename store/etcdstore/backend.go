@@ -147,7 +147,10 @@ func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, before 
 		case len(response.Events) > 0:
 			return
 		case response.Err() != nil || !response.Created && !response.IsProgressNotify():
-			_ = sleep(ctx, watchAgain) // it cannot tell any more
+			select { // it cannot tell any more
+			case <-time.After(watchAgain):
+			case <-ctx.Done():
+			}
 			return
 		}
 	}

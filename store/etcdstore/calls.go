@@ -58,16 +58,6 @@ func (b *backend) why(ctx context.Context, err error) error {
 	return failed
 }
 
-// sleep waits, unless ctx ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // isTooLarge reports whether the client or the server has refused a message for its size.
 func isTooLarge(err error) bool {
 	if errors.Is(err, rpctypes.ErrRequestTooLarge) {

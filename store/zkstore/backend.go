@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/go-zookeeper/zk"
 
 	"github.com/pathlock-go/pathlock"
@@ -90,7 +91,8 @@ func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Durati
 // it: an event wakes one waiter. Every deletion comes from an update, so the ticket before does not
 // matter.
 func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, _ ticketstore.Ticket) {
-	for pauses := newPauses(); ; {
+	pauses := backoff.ExponentialBackOff{InitialInterval: time.Millisecond, MaxInterval: 25 * time.Millisecond, Multiplier: 2, RandomizationFactor: 1}
+	for {
 		events, err := do(ctx, b.client, true, func(s *session) (<-chan zk.Event, error) {
 			if err := s.settle(ctx); err != nil {
 				return nil, err
@@ -101,18 +103,18 @@ func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, _ ticke
 			}
 			return events, err
 		})
+		var again <-chan time.Time
 		switch {
 		case ctx.Err() != nil, errors.Is(err, zk.ErrNoNode):
 			return
 		case err != nil:
-			if pause(ctx, pauses.NextBackOff()) != nil {
-				return
-			}
-			continue
+			events, again = nil, time.After(pauses.NextBackOff())
+		default:
+			pauses.Reset()
 		}
-		pauses.Reset()
 		select {
 		case <-events: // a connection that is lost is one, too
+		case <-again:
 		case <-ctx.Done():
 			return
 		}

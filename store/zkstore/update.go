@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/go-zookeeper/zk"
 
 	"github.com/pathlock-go/pathlock"
@@ -47,24 +46,6 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, latest bool, c
 		return false, b.begin(ctx, tree)
 	default:
 		return b.commit(ctx, tree, r, c)
-	}
-}
-
-// newPauses returns the pauses between tries: random ones of up to two milliseconds at first, and
-// of up to fifty in the end.
-func newPauses() *backoff.ExponentialBackOff {
-	return &backoff.ExponentialBackOff{
-		InitialInterval: time.Millisecond, MaxInterval: 25 * time.Millisecond, Multiplier: 2, RandomizationFactor: 1,
-	}
-}
-
-// pause waits, at most until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
