@@ -19,7 +19,7 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	if ctx.Err() != nil {
 		return pathlock.Grant{}, s.failed(fmt.Errorf("acquiring in %s: %w", req.Tree, ctx.Err()))
 	}
-	if err := s.begin(); err != nil {
+	if err := s.begin(&s.attempts); err != nil {
 		return pathlock.Grant{}, err
 	}
 	defer s.attempts.Done()

@@ -97,14 +97,14 @@ func (s *store) end() error {
 	return nil
 }
 
-// begin counts a call of Acquire, unless the store is closed.
-func (s *store) begin() error {
+// begin counts something among attempts or running, unless the store is closed.
+func (s *store) begin(among *sync.WaitGroup) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing.Err() != nil {
 		return s.failed(errClosed)
 	}
-	s.attempts.Add(1)
+	among.Add(1)
 	return nil
 }
 
@@ -154,38 +154,28 @@ func (s *store) inTime(ctx context.Context, until time.Time, what string, ask fu
 	}
 }
 
-// question asks the backend something, on a goroutine that is left behind when the time is over.
-func question[T any](ctx context.Context, s *store, what string, ask func(context.Context) (T, error)) (got T, err error) {
-	s.mu.Lock()
-	if s.closing.Err() != nil {
-		s.mu.Unlock()
-		return got, s.failed(errClosed)
+// question asks the backend something, on a goroutine that is left behind when the time is over. What
+// ask has found may be looked at where question returns nil.
+func (s *store) question(ctx context.Context, what string, ask func(context.Context) error) error {
+	if err := s.begin(&s.running); err != nil {
+		return err
 	}
-	s.running.Add(1)
-	s.mu.Unlock()
-	err = s.inTime(ctx, s.latest(), what, func(ctx context.Context) error {
-		type answer struct {
-			value T
-			err   error
-		}
-		answers := make(chan answer, 1)
+	return s.inTime(ctx, s.latest(), what, func(ctx context.Context) error {
+		answer := make(chan error, 1)
 		go func() {
 			defer s.running.Done()
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
 			defer context.AfterFunc(s.open, cancel)()
-			value, err := ask(ctx)
-			answers <- answer{value, answered(ctx, err)}
+			answer <- answered(ctx, ask(ctx))
 		}()
 		select {
-		case a := <-answers:
-			got = a.value
-			return a.err
+		case err := <-answer:
+			return err
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	})
-	return got, err
 }
 
 // call applies an operation until a moment, unless the store is closed.
@@ -309,12 +299,12 @@ func (s *store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 // Snapshot implements [pathlock.Store].
 func (s *store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	until := s.latest()
-	state, err := question(ctx, s, tree.String(), func(ctx context.Context) (state State, err error) {
-		err = s.update(ctx, tree, true, func(is State, _ time.Time) Changes {
+	var state State
+	err := s.question(ctx, tree.String(), func(ctx context.Context) error {
+		return s.update(ctx, tree, true, func(is State, _ time.Time) Changes {
 			state = is
 			return Changes{}
 		})
-		return state, err
 	})
 	if err != nil {
 		return pathlock.Snapshot{}, err
@@ -337,14 +327,19 @@ func (s *store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 
 // Trees implements [pathlock.Store].
 func (s *store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
-	return question(ctx, s, "listing the trees", s.backend.Trees)
+	var trees []pathlock.Tree
+	err := s.question(ctx, "listing the trees", func(ctx context.Context) (err error) {
+		trees, err = s.backend.Trees(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return trees, nil
 }
 
 // Local implements [pathlock.Store].
 func (s *store) Local() bool { return false }
 
 // Ping implements [pathlock.Store].
-func (s *store) Ping(ctx context.Context) error {
-	_, err := question(ctx, s, "ping", func(ctx context.Context) (struct{}, error) { return struct{}{}, s.backend.Ping(ctx) })
-	return err
-}
+func (s *store) Ping(ctx context.Context) error { return s.question(ctx, "ping", s.backend.Ping) }
