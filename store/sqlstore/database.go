@@ -87,7 +87,8 @@ func databaseOf(d Dialect) (database, error) {
 				KEY {table}_ends (ends)
 			) ENGINE = InnoDB`,
 			sweep: "DELETE FROM {table} WHERE {old} LIMIT ?",
-			// ER_NO_SUCH_TABLE, ER_BAD_FIELD_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_NET_PACKET_TOO_LARGE
+			// ER_NO_SUCH_TABLE, ER_BAD_FIELD_ERROR, ER_TABLEACCESS_DENIED_ERROR and
+			// ER_NET_PACKET_TOO_LARGE
 			says:    func(err error) string { return strconv.Itoa(int(dialect.MySQLNumber(err))) },
 			faults:  map[string]fault{"1146": noTable, "1054": noColumn, "1142": forbidden, "1153": tooLarge},
 			toWrite: "neither a replica nor a read-only session can serve: name the primary",

@@ -136,8 +136,8 @@ func (l *batcher) run() {
 	}
 }
 
-// take returns the operations of the next update, and its context, which has the values of the first
-// one's. If there are none, the batcher has ended.
+// take returns the operations of the next update, and its context, which has the values of the
+// first one's. If there are none, the batcher has ended.
 func (l *batcher) take() ([]*operation, context.Context) {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()

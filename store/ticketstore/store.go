@@ -154,8 +154,8 @@ func (s *store) inTime(ctx context.Context, until time.Time, what string, ask fu
 	}
 }
 
-// question asks the backend something, on a goroutine that is left behind when the time is over. What
-// ask has found may be looked at where question returns nil.
+// question asks the backend something, on a goroutine that is left behind when the time is over.
+// What ask has found may be looked at where question returns nil.
 func (s *store) question(ctx context.Context, what string, ask func(context.Context) error) error {
 	if err := s.begin(&s.running); err != nil {
 		return err
