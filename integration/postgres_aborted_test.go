@@ -48,8 +48,10 @@ func TestTransaction_errorsThatOnlyTheCallerSees(t *testing.T) {
 	testerr.Must(t, db.Create(root).Error)
 	const query = "SELECT 1 / (3 - n) FROM generate_series(1, 4) AS n"
 	for name, read := range map[string]func(tx *gorm.DB) error{
-		"a row":  func(tx *gorm.DB) error { return tx.Raw(query).Row().Scan(new(int)) },
-		"a loss": func(tx *gorm.DB) error { return tx.Raw("SELECT pg_terminate_backend(pg_backend_pid())").Row().Scan(new(bool)) },
+		"a row": func(tx *gorm.DB) error { return tx.Raw(query).Row().Scan(new(int)) },
+		"a loss": func(tx *gorm.DB) error {
+			return tx.Raw("SELECT pg_terminate_backend(pg_backend_pid())").Row().Scan(new(bool))
+		},
 		"rows": func(tx *gorm.DB) error {
 			rows, err := tx.Raw(query).Rows()
 			if err != nil {
