@@ -26,24 +26,24 @@ type forest struct {
 }
 
 // read reads the table, or one of its trees, as it is at one instant.
-func (c *catalogue) read(ctx context.Context, tree Key, withDeleted bool) (f *forest, err error) {
-	failed := func(err error) error { return fmt.Errorf("fsck: read %s: %w", c.table.Table, err) }
-	tx, err := c.db.BeginTx(ctx, c.snapshot())
-	if err != nil {
-		return nil, failed(err)
-	}
-	defer func() {
-		if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) {
-			err = errors.Join(err, failed(ended))
-		}
-	}()
-	f = &forest{catalogue: c, byKey: make(map[Key]*row), roots: make(map[Key]*row), alike: make(map[*row]*row)}
-	above, err := f.readRows(ctx, tx, tree, withDeleted)
-	if errors.Is(err, ErrTable) {
+func (c *catalogue) read(ctx context.Context, tree Key, withDeleted bool) (*forest, error) {
+	f := &forest{catalogue: c, byKey: make(map[Key]*row), roots: make(map[Key]*row), alike: make(map[*row]*row)}
+	err := c.dialect.Read(ctx, c.db, func(tx *sql.Tx) error { return f.readAll(ctx, tx, tree, withDeleted) })
+	switch {
+	case errors.Is(err, ErrTable):
 		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("fsck: read %s: %w", c.table.Table, err)
 	}
+	f.locate()
+	return f, nil
+}
+
+// readAll reads the table, and what says how its rows hang together.
+func (f *forest) readAll(ctx context.Context, tx *sql.Tx, tree Key, withDeleted bool) error {
+	above, err := f.readRows(ctx, tx, tree, withDeleted)
 	if err != nil {
-		return nil, failed(err)
+		return err
 	}
 	for i, r := range f.rows {
 		if r.up = f.byKey[above[i]]; r.up == nil && r.fault == faultNone && !r.isTop() {
@@ -54,24 +54,14 @@ func (c *catalogue) read(ctx context.Context, tree Key, withDeleted bool) (f *fo
 		}
 	}
 	if err := f.readAlike(ctx, tx, tree); err != nil {
-		return nil, failed(err)
+		return err
 	}
-	for _, leaf := range c.leaves {
+	for _, leaf := range f.leaves {
 		if err := f.readLeaves(ctx, tx, leaf, tree); err != nil {
-			return nil, fmt.Errorf("fsck: read %s: %w", leaf.table.Table, err)
+			return fmt.Errorf("%s: %w", leaf.table.Table, err)
 		}
 	}
-	f.locate()
-	return f, nil
-}
-
-// snapshot returns the options of a read-only transaction that sees the database as it is at one
-// instant.
-func (c *catalogue) snapshot() *sql.TxOptions {
-	if c.dialect.SoleWriter {
-		return &sql.TxOptions{ReadOnly: true}
-	}
-	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	return nil
 }
 
 // among returns the end of a query, which restricts the rows c to those of a tree, and to live ones

@@ -8,6 +8,7 @@ package dialect
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -164,6 +165,24 @@ type Dialect struct {
 	// Aborts is set where the server, after an error in a transaction, runs nothing in it until it
 	// is rolled back, at least to a savepoint.
 	Aborts bool
+}
+
+// Read calls f with a read-only transaction that sees the database as it is at one instant.
+func (d *Dialect) Read(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) (err error) {
+	opts := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	if d.SoleWriter {
+		opts.Isolation = sql.LevelDefault
+	}
+	tx, err := db.BeginTx(ctx, opts)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) {
+			err = errors.Join(err, ended)
+		}
+	}()
+	return f(tx)
 }
 
 // dialects are the known ones.

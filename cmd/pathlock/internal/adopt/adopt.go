@@ -113,7 +113,11 @@ func Run(ctx context.Context, db *sql.DB, of fsck.Dialect, opts Options) (Report
 	}
 	report := Report{Trees: []Tree{}, Unsupported: []Unsupported{}}
 	r := reader{db: db, dialect: d, progress: opts.Progress}
-	shapes, err := r.shapes(ctx, opts, &report)
+	var shapes []shape
+	err = d.Read(ctx, db, func(tx *sql.Tx) (err error) {
+		shapes, err = r.shapes(ctx, tx, opts, &report)
+		return err
+	})
 	if err != nil {
 		return report, err
 	}
@@ -131,16 +135,7 @@ func Run(ctx context.Context, db *sql.DB, of fsck.Dialect, opts Options) (Report
 }
 
 // shapes returns those of all tables, or of one, in one state of the database.
-func (r *reader) shapes(ctx context.Context, opts Options, report *Report) (shapes []shape, err error) {
-	tx, err := r.db.BeginTx(ctx, r.snapshot())
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) {
-			err = errors.Join(err, ended)
-		}
-	}()
+func (r *reader) shapes(ctx context.Context, tx *sql.Tx, opts Options, report *Report) (shapes []shape, err error) {
 	tables, err := r.samples(ctx, tx, opts.Table)
 	if err != nil {
 		return nil, err

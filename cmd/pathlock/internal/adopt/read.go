@@ -123,14 +123,6 @@ func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
 	return nil
 }
 
-// snapshot are the options of a read-only transaction that sees one state of the database.
-func (r *reader) snapshot() *sql.TxOptions {
-	if r.dialect.SoleWriter {
-		return &sql.TxOptions{ReadOnly: true}
-	}
-	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
-}
-
 // names lists the tables.
 func (r *reader) names(ctx context.Context, tx *sql.Tx) (names []string, err error) {
 	rows, err := tx.QueryContext(ctx, catalogues[r.dialect])
