@@ -31,7 +31,7 @@ var markCases = []struct{ column, live, deleted, stated, flags, says string }{
 	{"is_archived BOOLEAN", "false", "true", "", "", "marks deleted rows, give --deleted is_archived to"},
 	{"is_active CHAR(1)", "'Y'", "'N'", "", "", "if is_active (N, Y) marks deleted rows, give --deleted is_active --deleted-when VALUE"},
 	{"is_active SMALLINT", "1", "0", "", "", "if is_active (0, 1) marks deleted rows by 0: this is not supported"},
-	{"shelf VARCHAR(9)", "'a'", "'bin'", "--deleted shelf --deleted-when bin", "--deleted shelf --deleted-when bin", "deleted      shelf when bin"},
+	{"shelf VARCHAR(9)", "'a'", "'bin'", "--deleted shelf --deleted-when bin", "--deleted shelf --deleted-when bin", "deleted      shelf, when:bin"},
 	{"is_deleted CHAR(1)", "'N'", "'Y'", "--deleted=", "", "Delete also deletes the rows below"},
 	{"shelf VARCHAR(9)", "'a'", "'bin'", "--deleted shelf", "error", "give the value that deleted rows have"},
 	{"state INTEGER", "1", "0", "--deleted state --deleted-when 0", "error", "cannot be the value of state in deleted rows"},

@@ -127,21 +127,12 @@ var snake = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
 // tags are the tags of the fields that pathlock has to know, and the hook that fills one of them.
 func (s *shape) tags() (fields []string) {
-	with := func(role, option, value string) string {
-		if value == "" {
-			return role
-		}
-		return role + "," + option + ":" + value
-	}
-	for _, f := range []struct{ column, tag string }{
-		{s.Key, ""}, {s.Tree, "tree"}, {s.Parent, with("parent", "top", s.ParentTop)}, {s.Name, "name"},
-		{s.Path, with("path", "form", s.PathForm)}, {s.IDPath, with("idpath", "form", s.IDPathForm)},
-		{s.Depth, with("depth", "top", s.DepthTop)}, {s.Deleted, s.markTag()},
-	} {
-		if f.column == "" || f.tag == "" {
+	for _, role := range treetable.Roles {
+		column := *role.Column(&s.Table)
+		if column == "" || role.Tag == "" || role.Tag == "deleted" && !s.isTagged() {
 			continue
 		}
-		fields = append(fields, s.field(f.column, fmt.Sprintf("pathlock:%q", f.tag)))
+		fields = append(fields, s.field(column, fmt.Sprintf("pathlock:%q", role.Tag+s.option(role))))
 	}
 	if s.pair != nil {
 		fields = append(fields, fmt.Sprintf(`func (m *%s) BeforeCreate(*gorm.DB) error { m.%s = fmt.Sprint(m.%s, ":", m.%s); return nil } // or add this to the model's own BeforeCreate; the fields of %s and %s may have other names`,
@@ -160,15 +151,17 @@ func (s *shape) isTimestamp() bool {
 	return whole && !slices.Contains(s.of.cells[s.Deleted], cell{}) && regexp.MustCompile(`(?i)(at|time|on)$`).MatchString(s.Deleted)
 }
 
-// markTag is the tag of the deletion mark, "" where its type says enough.
-func (s *shape) markTag() string {
-	switch {
-	case s.Deleted == "", s.DeletedWhen == "" && s.isTimestamp():
+// isTagged reports whether the deletion mark needs a tag, as its type does not say enough.
+func (s *shape) isTagged() bool {
+	return s.Deleted != "" && (s.DeletedWhen != "" || !s.isTimestamp())
+}
+
+// option is what a tag says besides a role, such as ",form:/0/*/*/".
+func (s *shape) option(role treetable.Role) string {
+	if role.Value == nil || *role.Value(&s.Table) == "" {
 		return ""
-	case s.DeletedWhen != "":
-		return "deleted,when:" + s.DeletedWhen
 	}
-	return "deleted"
+	return "," + role.Option + *role.Value(&s.Table)
 }
 
 // field is what a tag is for: a new field of the model, or what to add to the one that the program

@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func (s *shape) refused(v verdict, found []treeschema.Finding) (refused []string
 		say("a %s that is empty or contains %q: %s now", s.Name, form.Separator, shown.Count(v.unfit, "row has one", "rows have one"))
 	}
 	say("a %s that is no row's %s, deleted, below the row itself, or in another tree: %s now", s.Parent, s.Key, shown.Count(v.orphans, "row has none", "rows have none"))
-	if s.markTag() != "" {
+	if s.isTagged() {
 		say("setting %s deletes the rows below, too; clearing it restores the row alone. If the field is a soft_delete.DeletedAt, leave its tag out", s.Deleted)
 	} else {
 		say("Delete also deletes the rows below")
@@ -173,7 +174,7 @@ func (t Tree) write(b *strings.Builder) {
 // misfit reports whether most rows do not have the shape.
 func (t Tree) misfit() bool { return !t.shape.guessed && !enough(t.Agree, t.Rows) }
 
-// lines describe the shape.
+// lines describe the shape, as its tags do.
 func (s *shape) lines() (lines []string) {
 	say := func(what, column, more string) {
 		if column == "" {
@@ -186,25 +187,12 @@ func (s *shape) lines() (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("%-12s %s%s", what, column, more))
 	}
-	in := func(form string) string {
-		if form == "" {
-			return ""
+	for _, role := range treetable.Roles {
+		say(cmp.Or(role.Tag, "key"), *role.Column(&s.Table), strings.Replace(s.option(role), ",", ", ", 1))
+		if role.Tag == "tree" {
+			say("single tree", s.SingleTree, "")
 		}
-		return " in the form " + form
 	}
-	say("key", s.Key, "")
-	say("tree", s.Tree, "")
-	say("single tree", s.SingleTree, "")
-	say("parent", s.Parent, strings.TrimSuffix(", at the top "+s.ParentTop, ", at the top "))
-	say("name", s.Name, "")
-	say("path", s.Path, in(s.PathForm))
-	say("path of ids", s.IDPath, in(s.IDPathForm))
-	say("depth", s.Depth, "")
-	when := ""
-	if s.DeletedWhen != "" {
-		when = " when " + s.DeletedWhen
-	}
-	say("deleted", s.Deleted, when)
 	for _, l := range s.Leaves {
 		say("leaves", leafFlag(l), "")
 	}
