@@ -65,10 +65,7 @@ func (s *shape) findDepth() {
 	if s.guessed {
 		return
 	}
-	p, share := s.places(), most
-	if s.isAdded(s.Parent) {
-		share = enough // a stale path hides where a row is
-	}
+	p := s.places()
 	for _, name := range s.of.order {
 		if s.of.kind(name) != dialect.Number || s.of.columns[name].Expression != "" || !depthHint.MatchString(name) || s.of.cells[name] == nil || slices.Contains([]string{s.Key, s.Parent, s.Tree}, name) {
 			continue
@@ -89,7 +86,7 @@ func (s *shape) findDepth() {
 			}
 		}
 		for offset, n := range offsets {
-			if offset >= -1 && offset < 255 && len(depths) > 1 && share(n, all) {
+			if offset >= -1 && offset < 255 && len(depths) > 1 && (most(n, all) || s.isAdded(s.Parent) && 2*n > all) { // a stale path hides where a row is
 				if s.Depth = name; offset != 0 {
 					s.DepthTop = strconv.Itoa(offset + 1)
 				}
