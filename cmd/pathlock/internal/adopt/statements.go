@@ -19,8 +19,7 @@ import (
 func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treeschema.Finding, error) {
 	of := s.of
 	add := func(st Statement) {
-		st.Locks, st.Undo = r.locks(st.SQL, of), cmp.Or(st.Undo, r.undo(st.SQL, of))
-		tree.Statements = append(tree.Statements, st)
+		tree.Statements = append(tree.Statements, r.complete(st, of))
 	}
 	tree.Statements = []Statement{}
 	var planned []treeschema.Column
@@ -168,80 +167,65 @@ func (r *reader) typeOf(c treeschema.Column) string {
 // updatePace for an UPDATE that looks for the row above each.
 const pace, updatePace = 100_000, 20_000
 
-// locks says what a statement keeps out, and about how long.
-func (r *reader) locks(sql string, t *table) string {
-	size, took := shown.Count(t.rows, "row", "rows"), "under a second"
+// name matches a quoted name in a statement.
+const name = "((?:[`\"](?:[^`\"]|``|\"\")+[`\"]\\.?)+)"
+
+// instant is how long a change of the catalogue alone locks a table.
+const instant = "nothing, after locking the table for an instant"
+
+// kind is one of statements, by how they begin: what it keeps out on MySQL and PostgreSQL, and the
+// way back from it, "" where the way back from another is its own, too.
+type kind struct {
+	like                  *regexp.Regexp
+	mysql, postgres, undo string
+}
+
+var kinds = []kind{
+	{regexp.MustCompile("^UPDATE "), "writers of the same rows wait", "writers of the same rows wait", ""},
+	{regexp.MustCompile("^ALTER TABLE " + name + " ADD COLUMN " + name), instant, instant, "ALTER TABLE $1 DROP COLUMN $2"},
+	{regexp.MustCompile("^ALTER TABLE " + name + " ADD (?:UNIQUE )?KEY " + name + ` \(([^,()]+)`), instant, "", "ALTER TABLE $1 DROP KEY $2"},
+	{regexp.MustCompile("^CREATE (?:UNIQUE )?INDEX " + name), "", "writers wait, unless it is CREATE INDEX CONCURRENTLY", "DROP INDEX $1"},
+	{regexp.MustCompile("^(ALTER TABLE " + name + " (?:MODIFY|ALTER COLUMN) )" + name + "( TYPE)?"), "writers wait while the table is copied", "readers and writers wait", "$1$3$4 "},
+	{regexp.MustCompile("^(ALTER TABLE " + name + ") ENGINE"), "writers wait", "", "$1 ENGINE = MyISAM"},
+	{regexp.MustCompile(""), "writers wait", "readers and writers wait", ""},
+}
+
+// complete adds to a statement what it keeps out, about how long, and the way back.
+func (r *reader) complete(st Statement, t *table) Statement {
+	kind := kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.like.MatchString(st.SQL) })]
+	match := kind.like.FindStringSubmatch(st.SQL)
+	st.Undo = cmp.Or(st.Undo, r.undo(kind.like.ReplaceAllString(match[0], kind.undo), match, t))
+	size, took, rate := shown.Count(t.rows, "row", "rows"), "under a second", pace
 	if t.more {
-		size = fmt.Sprintf("more than %d rows", t.rows)
+		size = "more than " + size
 	}
-	rate := pace
-	if strings.HasPrefix(sql, "UPDATE") {
+	if strings.HasPrefix(st.SQL, "UPDATE") {
 		rate = updatePace
 	}
 	if t.rows >= rate {
 		took = "about " + (time.Duration(t.rows/rate) * time.Second).String()
 	}
-	says := "writers wait"
-	switch {
-	case r.dialect == dialect.SQLite:
-		says = "writers of the file wait"
-	case strings.HasPrefix(sql, "UPDATE"):
-		says = "writers of the same rows wait"
-	case strings.Contains(sql, " ADD COLUMN "):
-		return "nothing, after locking the table for an instant"
-	case r.dialect == dialect.MySQL && strings.Contains(sql, " KEY "):
-		says = "nothing, after locking the table for an instant"
-	case r.dialect == dialect.PostgreSQL && strings.HasPrefix(sql, "CREATE"):
-		says = "writers wait, unless it is CREATE INDEX CONCURRENTLY"
-	case r.dialect == dialect.PostgreSQL:
-		says = "readers and writers wait"
-	case strings.Contains(sql, " MODIFY "):
-		says = "writers wait while the table is copied"
+	st.Locks = map[*dialect.Dialect]string{dialect.MySQL: kind.mysql, dialect.PostgreSQL: kind.postgres, dialect.SQLite: "writers of the file wait"}[r.dialect]
+	if st.Locks != instant || !strings.Contains(st.SQL, " ADD COLUMN ") {
+		st.Locks += ": " + size + ", " + took
 	}
-	return fmt.Sprintf("%s: %s, %s", says, size, took)
+	return st
 }
 
-// name matches a quoted name in a statement.
-const name = "((?:[`\"](?:[^`\"]|``|\"\")+[`\"]\\.?)+)"
-
-var (
-	addsColumn  = regexp.MustCompile("^ALTER TABLE " + name + " ADD COLUMN " + name)
-	addsKey     = regexp.MustCompile("^ALTER TABLE " + name + " ADD (?:UNIQUE )?KEY " + name + ` \(([^,()]+)`)
-	addsIndex   = regexp.MustCompile("^CREATE (?:UNIQUE )?INDEX " + name)
-	altersType  = regexp.MustCompile("^(ALTER TABLE " + name + " (?:MODIFY|ALTER COLUMN) )" + name + "( TYPE)?")
-	altersTable = regexp.MustCompile("^(ALTER TABLE " + name + ") ENGINE")
-)
-
-// undo is the way back from a statement; "" where the way back from another is its own, too.
-func (r *reader) undo(sql string, t *table) string {
-	if m := addsColumn.FindStringSubmatch(sql); m != nil {
-		return "ALTER TABLE " + m[1] + " DROP COLUMN " + m[2]
+// undo completes the way back from a statement with what the table has had.
+func (r *reader) undo(undo string, match []string, t *table) string {
+	is := func(column string) bool { return len(match) > 3 && r.dialect.QuotePart(column) == match[3] }
+	if slices.ContainsFunc(t.foreign, is) { // MySQL has dropped the foreign key's own
+		undo = strings.Replace(undo, " DROP KEY", " ADD KEY ("+match[3]+"), DROP KEY", 1)
 	}
-	if m := addsKey.FindStringSubmatch(sql); m != nil {
-		keep := ""
-		if slices.ContainsFunc(t.foreign, func(column string) bool { return r.dialect.QuotePart(column) == m[3] }) {
-			keep = "ADD KEY (" + m[3] + "), " // MySQL has dropped the foreign key's own
-		}
-		return "ALTER TABLE " + m[1] + " " + keep + "DROP KEY " + m[2]
+	if schema, _, other := strings.Cut(t.name, "."); other && r.dialect == dialect.PostgreSQL {
+		undo = strings.Replace(undo, "DROP INDEX ", "DROP INDEX "+r.dialect.QuotePart(schema)+".", 1)
 	}
-	if m := addsIndex.FindStringSubmatch(sql); m != nil {
-		if schema, _, other := strings.Cut(t.name, "."); other && r.dialect == dialect.PostgreSQL {
-			m[1] = r.dialect.QuotePart(schema) + "." + m[1]
-		}
-		return "DROP INDEX " + m[1]
-	}
-	if m := altersType.FindStringSubmatch(sql); m != nil {
-		for _, c := range t.columns {
-			if r.dialect.QuotePart(c.Name) == m[3] {
-				if r.dialect == dialect.PostgreSQL {
-					c.Nullable = true // which the statement leaves as it is
-				}
-				return m[1] + m[3] + m[4] + " " + r.typeOf(c)
-			}
+	for _, c := range t.columns {
+		if strings.HasSuffix(undo, " ") && is(c.Name) {
+			c.Nullable = c.Nullable || r.dialect == dialect.PostgreSQL // which the statement leaves as it is
+			undo += r.typeOf(c)
 		}
 	}
-	if m := altersTable.FindStringSubmatch(sql); m != nil {
-		return m[1] + " ENGINE = MyISAM"
-	}
-	return ""
+	return undo
 }
