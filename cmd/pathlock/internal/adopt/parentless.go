@@ -45,10 +45,13 @@ func (t *table) parentless(links []shape) (found []shape) {
 // byPaths returns the shapes whose path is one of the columns.
 func (s shape) byPaths() (found []shape) {
 	for _, s.Path = range s.of.texts() {
-		if s.Path == s.Key || s.Path == s.Tree || s.isAdded(s.Path) || slices.Contains(s.pair, s.Path) {
+		if s.Path == s.Tree || slices.Contains(s.pair, s.Path) {
 			continue
 		}
 		for _, separator := range strings.Split(treetable.NameSeparators, "") {
+			if !slices.ContainsFunc(s.of.cells[s.Path], func(c cell) bool { return len(c.String) > 1 && strings.Contains(c.String, separator) }) {
+				continue
+			}
 			for _, trail := range []string{separator, ""} {
 				f := treetable.Form{Separator: separator, Trail: trail}
 				found = append(found, s.withOwnPath(f)...)
@@ -101,78 +104,81 @@ func (s *shape) spot(i int, path string) spot {
 	return spot{s.of.cells[s.Tree][i].String, path}
 }
 
-// spots has the rows by their paths, -1 for a path of several.
-type spots map[spot]int
-
-func (r spots) put(at spot, i int) {
-	if _, twice := r[at]; twice {
-		i = -1
-	}
-	r[at] = i
+// ties say which row is above each, as paths tell.
+type ties struct {
+	parents []cell
+	// live are the rows that count, of which some are at the top, below others, or deeper. places are
+	// the different paths.
+	live, tops, below, deep, places int
 }
 
-// at returns the only row that has a path.
-func (r spots) at(of spot) (i int, known bool) {
-	i, known = r[of]
-	return i, known && i >= 0
+// tie finds the row above each by the rows' own paths and the paths above them, and by that above
+// the rows at the top. A text that is no path is NULL. Of several rows with one path, none is it.
+func (s *shape) tie(own, above []cell, top string) (t ties) {
+	rowOf := make(map[spot]int)
+	for i, path := range own {
+		if s.isLive(i) && path.Valid {
+			at := s.spot(i, path.String)
+			if _, twice := rowOf[at]; twice {
+				i = -1
+			}
+			rowOf[at] = i
+		}
+	}
+	t.parents, t.places = make([]cell, len(own)), len(rowOf)
+	for i, path := range above {
+		up, known := rowOf[s.spot(i, path.String)]
+		isTop := path.Valid && path.String == top
+		isBelow := path.Valid && !isTop && known && up >= 0 && up != i
+		if isBelow {
+			t.parents[i] = s.of.cells[s.Key][up]
+		} else if !isTop {
+			t.parents[i] = cell{String: "-1", Valid: true}
+		}
+		if !s.isLive(i) {
+			continue
+		}
+		if t.live++; isTop {
+			t.tops++
+		} else if isBelow {
+			if t.below++; above[up].String != top {
+				t.deep++
+			}
+		}
+	}
+	return t
 }
 
 // withOwnPath takes what precedes the last name of each path for the path of the row above.
 func (s shape) withOwnPath(f treetable.Form) (found []shape) {
-	t, rowOf, leads := s.of, make(spots), make(map[string]int)
-	cells := t.cells[s.Path]
+	cells, rowOf, leads := s.of.cells[s.Path], s.of.rowsOf(s.Path), make(map[string]int)
+	above, names := make([]cell, len(cells)), make([]cell, len(cells))
 	for i, c := range cells {
-		if s.isLive(i) {
-			rowOf.put(s.spot(i, c.String), i)
-		}
-	}
-	above := func(i int) (dir, name string, ok bool) { return lastName(f, cells[i].String) }
-	live, below, deep := 0, 0, 0
-	for i := range cells {
-		if !s.isLive(i) {
-			continue
-		}
-		live++
-		dir, _, ok := above(i)
-		if up, known := rowOf.at(s.spot(i, dir)); ok && known && dir != "" {
-			below++
-			if dir, _, _ := above(up); dir != "" {
-				deep++
-			}
-		} else if ok && len(dir) < 4 {
+		dir, name, ok := lastName(f, c.String)
+		above[i], names[i] = cell{String: dir, Valid: ok}, cell{String: name, Valid: ok}
+		if _, known := rowOf[dir]; ok && !known && len(dir) < 4 && s.isLive(i) {
 			leads[dir]++
 		}
 	}
 	for dir, n := range leads { // a missing parent is rarer than the top
-		if n > leads[f.Lead] || leads[f.Lead] == 0 {
+		if n > leads[f.Lead] || n == leads[f.Lead] && dir < f.Lead {
 			f.Lead = dir
 		}
 	}
-	if live > 2 && !pathHint.MatchString(s.Path) && (below == 1 || f.Separator != "/" && deep == 0) {
+	top := f.Lead
+	t := s.tie(cells, above, top)
+	if t.live > 2 && !pathHint.MatchString(s.Path) && (t.below == 1 || f.Separator != "/" && t.deep == 0) {
 		return nil // by chance, as among addresses of pages, or names of files with a dot
 	}
-	top := f.Lead
 	if f.Trail == "" && top != "" || f.Trail == "" && leads[""] > 0 && strings.HasPrefix(cells[0].String, f.Separator) {
 		f.Lead += f.Separator
 	}
-	if _, err := treetable.ParseForm(f.String()); err != nil || below == 0 || leads[top] == 0 || !enough(below+leads[top], live) || !enough(below, live-leads[top]) || len(rowOf)*10 < live*6 {
+	if _, err := treetable.ParseForm(f.String()); err != nil || t.below == 0 || t.tops == 0 || !enough(t.below+t.tops, t.live) || !enough(t.below, t.live-t.tops) || t.places*10 < t.live*6 {
 		return nil
 	}
-	parents, names := make([]cell, t.rows), make([]cell, t.rows)
-	for i := range cells {
-		dir, name, ok := above(i)
-		up, known := rowOf.at(s.spot(i, dir))
-		names[i] = cell{String: name, Valid: ok}
-		switch {
-		case known && up != i && dir != top:
-			parents[i] = t.cells[s.Key][up]
-		case dir != top || !ok: // a row without a path is not the one above the top
-			parents[i] = cell{String: "-1", Valid: true}
-		}
-	}
 	s.setForm(f)
-	for _, named := range s.labelled(names, live) {
-		named.parents(parents)
+	for _, named := range s.labelled(names, t.live) {
+		named.parents(t.parents)
 		found = append(found, named)
 	}
 	return found
@@ -248,42 +254,17 @@ func (s shape) withPathOfParent(f treetable.Form) (found []shape) {
 	if f.Trail == "" {
 		top += f.Separator
 	}
-	deeper := slices.ContainsFunc(cells, func(c cell) bool { return len(c.String) > 1 && strings.Contains(c.String, f.Separator) })
 	for _, column := range t.steps(s.Key) {
-		if column == s.Path || !deeper {
-			continue
-		}
 		for _, f.Lead = range slices.Compact(slices.Sorted(slices.Values([]string{"", f.Separator, top}))) {
-			if _, err := treetable.ParseForm(f.String()); err != nil {
+			if _, err := treetable.ParseForm(f.String()); err != nil || column == s.Path {
 				continue
 			}
-			root, rowOf := f.Column("/x"), make(spots)
+			own := make([]cell, t.rows)
 			for i, c := range t.cells[column] {
-				if own := f.Own(cells[i].String, c.String); s.isLive(i) && c.String != "" {
-					rowOf.put(s.spot(i, f.Print(own)), i)
-				}
+				own[i] = cell{String: f.Print(f.Own(cells[i].String, c.String)), Valid: c.String != ""}
 			}
-			live, fit, below, parents := 0, 0, 0, make([]cell, t.rows)
-			for i, c := range cells {
-				up, known := rowOf.at(s.spot(i, c.String))
-				switch {
-				case c.String == root && c.Valid:
-				case known && up != i:
-					parents[i] = t.cells[s.Key][up]
-				default:
-					parents[i] = cell{String: "-1", Valid: true}
-				}
-				if s.isLive(i) {
-					live++
-					if known && c.String != root {
-						below++
-					}
-					if known || c.String == root && c.Valid {
-						fit++
-					}
-				}
-			}
-			if below == 0 || !enough(fit, live) {
+			by := s.tie(own, cells, f.Column("/x"))
+			if by.below == 0 || !enough(by.below+by.tops, by.live) {
 				continue
 			}
 			one := s
@@ -291,7 +272,7 @@ func (s shape) withPathOfParent(f treetable.Form) (found []shape) {
 			if one.Name = column; column == s.Key {
 				one.Path, one.PathForm, one.IDPath, one.IDPathForm, one.Name = "", "", one.Path, one.PathForm, ""
 			}
-			one.parents(parents)
+			one.parents(by.parents)
 			found = append(found, one)
 		}
 	}
