@@ -54,7 +54,7 @@ func (w *writer) wrongHolders(ctx context.Context, key Key, a assignment) (map[*
 		query, args = query+" AND "+w.dialect.Quote(w.table.Tree)+" = ?", append(args, w.tree.arg())
 	}
 	holders := make(map[*row]string)
-	err := w.each(ctx, query, args, func(rows *sql.Rows) error {
+	err := w.each(ctx, w.tx, query, args, func(rows *sql.Rows) error {
 		var value any
 		var is string
 		if err := rows.Scan(&value, &is); err != nil {

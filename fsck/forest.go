@@ -29,11 +29,8 @@ type forest struct {
 func (c *catalogue) read(ctx context.Context, tree Key, withDeleted bool) (*forest, error) {
 	f := &forest{catalogue: c, byKey: make(map[Key]*row), roots: make(map[Key]*row), alike: make(map[*row]*row)}
 	err := c.dialect.Read(ctx, c.db, func(tx *sql.Tx) error { return f.readAll(ctx, tx, tree, withDeleted) })
-	switch {
-	case errors.Is(err, ErrTable):
+	if err != nil {
 		return nil, err
-	case err != nil:
-		return nil, fmt.Errorf("fsck: read %s: %w", c.table.Table, err)
 	}
 	f.locate()
 	return f, nil
@@ -58,7 +55,7 @@ func (f *forest) readAll(ctx context.Context, tx *sql.Tx, tree Key, withDeleted 
 	}
 	for _, leaf := range f.leaves {
 		if err := f.readLeaves(ctx, tx, leaf, tree); err != nil {
-			return fmt.Errorf("%s: %w", leaf.table.Table, err)
+			return err
 		}
 	}
 	return nil
@@ -95,59 +92,51 @@ func (f *forest) readRows(ctx context.Context, tx *sql.Tx, tree Key, withDeleted
 		c.all, c.live, p.key,
 		p.key, faultMissing, p.live, faultDeleted, p.tree+" <> "+c.tree, faultForeign, faultNone,
 		table, table, p.key, c.parent, where, c.key)
-	rows, err := tx.QueryContext(ctx, f.dialect.Bind(query), args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for last := (Key{}); rows.Next(); {
+	last := Key{}
+	err = f.each(ctx, tx, query, args, func(rows *sql.Rows) error {
 		r := &row{order: int32(len(f.rows))} //nolint:gosec // memory ends before
 		live := 0
 		var up any
 		if err := f.scan(rows, r, &live, &up, &r.fault); err != nil {
-			return nil, err
+			return err
 		}
 		if r.key == last {
-			return nil, fmt.Errorf("%w %q: the key column, %q, has %v in several rows", ErrTable, f.table.Table, f.table.Key, r.key)
+			return fmt.Errorf("%w %q: the key column, %q, has %v in several rows", ErrTable, f.table.Table, f.table.Key, r.key)
 		}
 		last = r.key
 		if live == 0 {
 			f.deleted = append(f.deleted, r)
-			continue
+			return nil
 		}
 		if r.tree.String() == "" {
-			return nil, fmt.Errorf("%w %q: row %v has no %q: give each row the tree of the rows above it", ErrTable, f.table.Table, r.key, f.table.Tree)
+			return fmt.Errorf("%w %q: row %v has no %q: give each row the tree of the rows above it", ErrTable, f.table.Table, r.key, f.table.Tree)
 		}
 		if err := f.checkKey(r.key); err != nil {
-			return nil, fmt.Errorf("%w %q: row %v cannot be in a path of ids: %w", ErrTable, f.table.Table, r.key, err)
+			return fmt.Errorf("%w %q: row %v cannot be in a path of ids: %w", ErrTable, f.table.Table, r.key, err)
 		}
 		key, err := f.readKey(f.table.Key, up)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if r.isTop() {
 			r.fault = faultNone
 		}
 		f.rows, above, f.byKey[r.key] = append(f.rows, r), append(above, key), r
-	}
-	return above, rows.Err()
+		return nil
+	})
+	return above, err
 }
 
 // readAlike finds siblings whose names differ, but are equal to the database. Only the database
 // knows its collations.
-func (f *forest) readAlike(ctx context.Context, tx *sql.Tx, tree Key) (err error) {
+func (f *forest) readAlike(ctx context.Context, tx *sql.Tx, tree Key) error {
 	c := f.columnsAs("c")
 	where, args := f.among(tree, false)
 	query := fmt.Sprintf(`SELECT x.k, x.first FROM (
 			SELECT %[1]s AS k, FIRST_VALUE(%[1]s) OVER w AS first, ROW_NUMBER() OVER w AS n FROM %[2]s AS c %[3]s AND %[4]s IS NOT NULL
 			WINDOW w AS (PARTITION BY %[5]s, CASE WHEN %[6]s THEN NULL ELSE %[7]s END, %[4]s ORDER BY %[1]s)
 		) AS x WHERE x.n > 1`, c.key, f.dialect.Quote(f.table.Table), where, c.name, c.tree, c.isTop, c.parent)
-	rows, err := tx.QueryContext(ctx, f.dialect.Bind(query), args...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	return f.each(ctx, tx, query, args, func(rows *sql.Rows) error {
 		var values [2]any
 		if err := rows.Scan(&values[0], &values[1]); err != nil {
 			return err
@@ -159,6 +148,26 @@ func (f *forest) readAlike(ctx context.Context, tx *sql.Tx, tree Key) (err error
 		}
 		if r, first := f.byKey[key], f.byKey[first]; r != nil && first != nil && r.name != first.name && !r.isRoot() && !first.isRoot() {
 			f.alike[r] = first
+		}
+		return nil
+	})
+}
+
+// each runs a query and calls f for each row of its answer.
+func (c *catalogue) each(ctx context.Context, tx *sql.Tx, query string, args []any, f func(*sql.Rows) error) (err error) {
+	defer func() {
+		if err != nil && !errors.Is(err, ErrTable) {
+			err = fmt.Errorf("fsck: read %s: %w", c.table.Table, err)
+		}
+	}()
+	rows, err := tx.QueryContext(ctx, c.dialect.Bind(query), args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
 		}
 	}
 	return rows.Err()

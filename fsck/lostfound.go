@@ -233,7 +233,7 @@ func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key)
 	}
 	query := fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LIMIT 1", w.dialect.Quote(w.table.Table), w.dialect.Quote(w.table.Parent))
 	named := false
-	err := w.each(ctx, query, []any{r.key.arg()}, func(*sql.Rows) error {
+	err := w.each(ctx, w.tx, query, []any{r.key.arg()}, func(*sql.Rows) error {
 		named = true
 		return nil
 	})
@@ -252,7 +252,7 @@ func (w *writer) insertRow(ctx context.Context, r *row, set []assignment, genera
 	}
 	query := fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", w.dialect.Quote(w.table.Table), strings.Join(columns, ", "), strings.Repeat(", ?", len(set)-1))
 	if w.dialect.ReturnsKeys {
-		return w.each(ctx, query+" RETURNING "+w.dialect.Quote(w.table.Key), args, func(rows *sql.Rows) (err error) {
+		return w.each(ctx, w.tx, query+" RETURNING "+w.dialect.Quote(w.table.Key), args, func(rows *sql.Rows) (err error) {
 			var value any
 			if err = rows.Scan(&value); err == nil {
 				r.key, err = w.readKey(w.table.Key, value)

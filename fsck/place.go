@@ -3,7 +3,6 @@ package fsck
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
@@ -116,18 +115,13 @@ func (f *forest) settleBelow(r, parent *row) {
 }
 
 // readLeaves reads the live leaves of a table below the live rows.
-func (f *forest) readLeaves(ctx context.Context, tx *sql.Tx, leaf *catalogue, tree Key) (err error) {
+func (f *forest) readLeaves(ctx context.Context, tx *sql.Tx, leaf *catalogue, tree Key) error {
 	where, args := f.among(tree, false)
 	l, c := leaf.columnsAs("l"), f.columnsAs("c")
 	query := fmt.Sprintf("SELECT %s, %s FROM %s AS l JOIN %s AS c ON %s = %s %s AND %s ORDER BY %s",
 		l.all, c.key,
 		f.dialect.Quote(leaf.table.Table), f.dialect.Quote(f.table.Table), c.key, l.parent, where, l.live, l.key)
-	rows, err := tx.QueryContext(ctx, f.dialect.Bind(query), args...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	return leaf.each(ctx, tx, query, args, func(rows *sql.Rows) error {
 		r, above := &row{leaf: leaf, order: int32(len(f.leafRows))}, any(nil) //nolint:gosec // memory ends before
 		if err := leaf.scan(rows, r, &above); err != nil {
 			return err
@@ -140,8 +134,8 @@ func (f *forest) readLeaves(ctx context.Context, tx *sql.Tx, leaf *catalogue, tr
 			r.tree = r.up.tree
 			f.leafRows = append(f.leafRows, r)
 		}
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // settleLeaf sets the place of a leaf from that of the row above. One with a key that its path of

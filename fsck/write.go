@@ -136,7 +136,7 @@ func (w *writer) lockKeys(ctx context.Context, leaf *catalogue, keys []Key) erro
 		}
 		query := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s IN (?%s) %s", c.all,
 			w.dialect.Quote(of.table.Table), c.live, c.key, strings.Repeat(", ?", len(part)-1), w.dialect.Update)
-		if err := w.each(ctx, query, args, func(rows *sql.Rows) error {
+		if err := w.each(ctx, w.tx, query, args, func(rows *sql.Rows) error {
 			r := &row{leaf: leaf}
 			err := of.scan(rows, r)
 			if leaf != nil {
@@ -149,21 +149,6 @@ func (w *writer) lockKeys(ctx context.Context, leaf *catalogue, keys []Key) erro
 		}
 	}
 	return nil
-}
-
-// each runs a query and calls f for each row of its answer.
-func (w *writer) each(ctx context.Context, query string, args []any, f func(*sql.Rows) error) (err error) {
-	rows, err := w.tx.QueryContext(ctx, w.dialect.Bind(query), args...)
-	if err != nil {
-		return fmt.Errorf("fsck: read %s: %w", w.table.Table, err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := f(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // isOutdated reports whether others have changed a row on which an edit depends.

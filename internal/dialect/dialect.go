@@ -175,7 +175,7 @@ func (d *Dialect) Read(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) (
 	}
 	tx, err := db.BeginTx(ctx, opts)
 	if err != nil {
-		return err
+		return fmt.Errorf("begin a transaction: %w", err)
 	}
 	defer func() {
 		if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) {

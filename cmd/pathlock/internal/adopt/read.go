@@ -52,9 +52,9 @@ type table struct {
 // catalogues are the questions for the tables of a database that the user can read. A dot in a name
 // stands before it for a schema.
 var catalogues = map[*dialect.Dialect]string{
-	dialect.MySQL:      "SELECT TABLE_NAME, VERSION() FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') AND TABLE_NAME NOT LIKE '%.%' ORDER BY 1",
-	dialect.PostgreSQL: "SELECT CASE WHEN pg_table_is_visible(c.oid) THEN relname ELSE nspname || '.' || relname END, '' FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE relkind IN ('r', 'p') AND NOT relispartition AND nspname !~ '^pg_' AND nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AND strpos(relname, '.') = 0 ORDER BY 1",
-	dialect.SQLite:     "SELECT name, '' FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE '%.%' ORDER BY 1",
+	dialect.MySQL:      "SELECT TABLE_NAME AS name, VERSION() AS version FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') AND TABLE_NAME NOT LIKE '%.%' ORDER BY 1",
+	dialect.PostgreSQL: "SELECT CASE WHEN pg_table_is_visible(c.oid) THEN relname ELSE nspname || '.' || relname END AS name, '' AS version FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE relkind IN ('r', 'p') AND NOT relispartition AND nspname !~ '^pg_' AND nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AND strpos(relname, '.') = 0 ORDER BY 1",
+	dialect.SQLite:     "SELECT name, '' AS version FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE '%.%' ORDER BY 1",
 }
 
 // sampled is how many rows of a table are read to find its shape.
@@ -125,21 +125,13 @@ func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
 
 // names lists the tables.
 func (r *reader) names(ctx context.Context, tx *sql.Tx) (names []string, err error) {
-	rows, err := tx.QueryContext(ctx, catalogues[r.dialect])
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name, &r.version); err != nil {
-			return nil, err
-		}
-		if !strings.HasPrefix(name, "pathlock_") {
-			names = append(names, name)
+	records, err := treeschema.Ask(ctx, tx, catalogues[r.dialect])
+	for _, table := range records {
+		if r.version = table["version"]; !strings.HasPrefix(table["name"], "pathlock_") {
+			names = append(names, table["name"])
 		}
 	}
-	return names, rows.Err()
+	return names, err
 }
 
 // read reads a table.
