@@ -9,49 +9,48 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
+// entryLine is what JSON says of a holder or a waiter, wherever one is named.
+type entryLine struct {
+	// Holder is the beginning of the owner: enough to name it, and too little to act for it.
+	Holder   string          `json:"holder"`
+	Gate     bool            `json:"gate"`
+	Detached bool            `json:"detached"`
+	Note     string          `json:"note,omitempty"`
+	Origin   pathlock.Origin `json:"origin,omitzero"`
+	Fence    uint64          `json:"fence,omitempty"`
+	Since    time.Time       `json:"since"`
+	Until    time.Time       `json:"until"`
+}
+
 // holdLine is a holder or a waiter in JSON.
 type holdLine struct {
 	// Type is holder or waiter, and in watch what happened to it.
 	Type      string `json:"type"`
 	Namespace string `json:"namespace"`
 	Tree      string `json:"tree"`
-	// Holder is the beginning of the owner: enough to name it, and too little to act for it.
-	Holder   string           `json:"holder"`
-	Gate     bool             `json:"gate"`
-	Detached bool             `json:"detached"`
+	entryLine
 	Claims   []pathlock.Claim `json:"claims"`
-	Note     string           `json:"note,omitempty"`
-	Origin   pathlock.Origin  `json:"origin,omitzero"`
-	Fence    uint64           `json:"fence,omitempty"`
-	Since    time.Time        `json:"since"`
-	Until    time.Time        `json:"until"`
 	WaitsFor []blockerLine    `json:"waits_for,omitempty"`
 }
 
 // blockerLine is somebody in the way.
 type blockerLine struct {
-	Holder  string `json:"holder"`
-	Waiting bool   `json:"waiting"`
-	Gate    bool   `json:"gate"`
+	entryLine
+	Waiting bool `json:"waiting"`
 	// Path and Mode are where the two conflict, and what the one in the way has or wants there.
-	Path     pathlock.Path   `json:"path"`
-	Mode     pathlock.Mode   `json:"mode"`
-	Note     string          `json:"note,omitempty"`
-	Origin   pathlock.Origin `json:"origin,omitzero"`
-	Fence    uint64          `json:"fence,omitempty"`
-	Detached bool            `json:"detached"`
-	Since    time.Time       `json:"since"`
-	Until    time.Time       `json:"until"`
+	Path pathlock.Path `json:"path"`
+	Mode pathlock.Mode `json:"mode"`
 }
 
 // shortOf returns the beginning of an owner, as commands take it.
 func shortOf(owner pathlock.Owner) string { return strings.TrimSuffix(owner.Short(), "…") }
 
+func newEntryLine(e pathlock.Entry) entryLine {
+	return entryLine{shortOf(e.Owner), e.Gate, e.Detached, e.Note, e.Origin, e.Fence, e.Since.UTC(), e.Until.UTC()}
+}
+
 func newHoldLine(kind string, tree pathlock.Tree, h pathlock.Entry, waitsFor []pathlock.Blocking) holdLine {
-	line := holdLine{
-		Type: kind, Namespace: tree.Namespace(), Tree: tree.ID(), Holder: shortOf(h.Owner), Gate: h.Gate, Detached: h.Detached, Claims: h.Claims,
-		Note: h.Note, Origin: h.Origin, Fence: h.Fence, Since: h.Since.UTC(), Until: h.Until.UTC(),
-	}
+	line := holdLine{kind, tree.Namespace(), tree.ID(), newEntryLine(h), h.Claims, nil}
 	if line.Claims == nil {
 		line.Claims = []pathlock.Claim{}
 	}
@@ -62,10 +61,7 @@ func newHoldLine(kind string, tree pathlock.Tree, h pathlock.Entry, waitsFor []p
 }
 
 func newBlockerLine(b pathlock.Blocking) blockerLine {
-	return blockerLine{
-		Holder: shortOf(b.Entry.Owner), Waiting: b.Waiting, Gate: b.Entry.Gate, Path: b.Path, Mode: b.Mode, Note: b.Entry.Note,
-		Origin: b.Entry.Origin, Fence: b.Entry.Fence, Detached: b.Entry.Detached, Since: b.Entry.Since.UTC(), Until: b.Entry.Until.UTC(),
-	}
+	return blockerLine{newEntryLine(*b.Entry), b.Waiting, b.Path, b.Mode}
 }
 
 // eachEntry calls f with each holder in a snapshot, and with each waiter and those in its way.
