@@ -55,7 +55,8 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	if !s.isAdded(s.Parent) && late == 0 {
 		return statements
 	}
-	column, form := s.pathColumn()
+	path := s.pathColumns(places{})[0]
+	column, form := path.name, path.form
 	stored := q(column)
 	if d == dialect.PostgreSQL && s.of.columns[column].Equality == "loose" {
 		stored += ` COLLATE "C"` // a collation that is not deterministic finds no text in another
@@ -146,31 +147,20 @@ func (s *shape) noParents(d *dialect.Dialect) (none, missing string) {
 // late counts the live rows that have no parent, and the path of one below others: it has come
 // without the parent.
 func (s *shape) late() (n int) {
-	column, form := s.pathColumn()
-	if s.isAdded(s.Parent) || s.self || s.ParentTop != "" || column == "" {
+	if s.isAdded(s.Parent) || s.self || s.ParentTop != "" {
 		return 0
 	}
-	last := s.Key
-	if column == s.Path {
+	of, last := s.pathColumns(places{})[0], s.Key
+	if s.Path != "" {
 		last = s.Name
 	}
-	for i, c := range s.of.cells[column] {
-		path := form.Own(c.String, s.of.cells[last][i].String)
-		if s.isLive(i) && c.Valid && s.isTop(i) && form.Refuse(path) == nil && strings.Count(path, "/") > 1 {
+	for i, c := range s.of.cells[of.name] {
+		path := of.form.Own(c.String, s.of.cells[last][i].String)
+		if s.isLive(i) && c.Valid && s.isTop(i) && of.form.Refuse(path) == nil && strings.Count(path, "/") > 1 {
 			n++
 		}
 	}
 	return n
-}
-
-// pathColumn is the column of the path, with its form: that of names, if there are two.
-func (s *shape) pathColumn() (column string, form treetable.Form) {
-	column, pattern := s.Path, s.PathForm
-	if column == "" {
-		column, pattern = s.IDPath, s.IDPathForm
-	}
-	form, _ = treetable.ParseForm(pattern)
-	return column, form
 }
 
 // ownPath is the expression for a row's own path, where the column has its parent's.

@@ -58,23 +58,17 @@ func (s *shape) findLeaves(tables []*table) (carried [][2]string) {
 	if s.of.rows == 0 || s.isAdded(s.Parent) {
 		return nil
 	}
-	pointers, had := s.pointers(tables), s.places()
-	for _, p := range pointers {
+	columns := s.pathColumns(s.places())
+	for _, p := range s.pointers(tables) {
 		for _, column := range p.from.texts() {
-			path, _ := treetable.ParseForm(s.PathForm)
-			ids, _ := treetable.ParseForm(s.IDPathForm)
+			i := slices.IndexFunc(columns, func(c pathColumn) bool { return p.carries(column, c.want, c.form) })
 			switch {
-			case s.Path != "" && p.carries(column, had.names, path):
-				s.addLeaf(p, column, true, path)
-			case s.IDPath != "" && p.carries(column, had.keys, ids):
-				s.addLeaf(p, column, false, ids)
+			case i >= 0:
+				s.addLeaf(p, column, columns[i].name == s.Path, columns[i].form)
+				carried = append(carried, [2]string{p.from.name, column})
 			case s.Path == "":
 				carried = append(carried, s.takeNames(p, column)...)
-				continue
-			default:
-				continue
 			}
-			carried = append(carried, [2]string{p.from.name, column})
 		}
 	}
 	return carried

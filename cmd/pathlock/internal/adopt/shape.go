@@ -105,16 +105,25 @@ type verdict struct {
 // mostExamples is how many rows that do not agree are shown.
 const mostExamples = 3
 
+// pathColumn is a column of paths, in a form, with the paths that its rows should have.
+type pathColumn struct {
+	name string
+	form treetable.Form
+	want []string
+}
+
+// pathColumns are those that the shape has, that of names first.
+func (s *shape) pathColumns(p places) (columns []pathColumn) {
+	names, _ := treetable.ParseForm(s.PathForm)
+	keys, _ := treetable.ParseForm(s.IDPathForm)
+	return slices.DeleteFunc([]pathColumn{{s.Path, names, p.names}, {s.IDPath, keys, p.keys}}, func(c pathColumn) bool { return c.name == "" })
+}
+
 // judge compares each live row with what its parent says.
 func (s *shape) judge() verdict {
 	v := verdict{disagree: []Disagree{}}
 	p := s.places()
-	path, _ := treetable.ParseForm(s.PathForm)
-	ids, _ := treetable.ParseForm(s.IDPathForm)
-	parted := func(column string, f treetable.Form, i int) bool {
-		return column != "" && strings.Contains(s.of.cells[column][i].String, f.Separator)
-	}
-	paths := make(map[spot]int)
+	columns, paths := s.pathColumns(p), make(map[spot]int)
 	for i, path := range p.names {
 		if s.isLive(i) && p.wrong[i] == "" && (s.isAdded(s.Parent) || s.Tree+s.SingleTree != "") {
 			paths[s.spot(i, path)]++
@@ -125,22 +134,18 @@ func (s *shape) judge() verdict {
 			continue
 		}
 		v.rows++
-		why := p.wrong[i]
+		why, parted := p.wrong[i], false
 		if n := paths[s.spot(i, p.names[i])]; why == "" && s.Path != "" && n > 1 {
-			why = fmt.Sprintf("%d rows have the path %q", n, path.Print(p.names[i]))
+			why = fmt.Sprintf("%d rows have the path %q", n, columns[0].form.Print(p.names[i]))
 		}
 		if !s.isTop(i) {
 			v.below++
 		}
-		for _, c := range []struct {
-			column, want string
-			form         treetable.Form
-		}{{s.Path, p.names[i], path}, {s.IDPath, p.keys[i], ids}} {
-			if c.column == "" || why != "" || s.isAdded(c.column) {
-				continue
-			}
-			if is := s.of.cells[c.column][i]; !is.Valid || is.String != c.form.Column(c.want) {
-				why = fmt.Sprintf("%s is %s, should be %q", c.column, shownCell(is), c.form.Column(c.want))
+		for _, c := range columns {
+			is, want := s.of.cells[c.name][i], c.form.Column(c.want[i])
+			parted = parted || strings.Contains(is.String, c.form.Separator)
+			if why == "" && !s.isAdded(c.name) && (!is.Valid || is.String != want) {
+				why = fmt.Sprintf("%s is %s, should be %q", c.name, shownCell(is), want)
 			}
 		}
 		switch {
@@ -149,7 +154,7 @@ func (s *shape) judge() verdict {
 			if p.depth[i] > 1 {
 				v.deep++
 			}
-			v.parted = v.parted || parted(s.Path, path, i) || parted(s.IDPath, ids, i)
+			v.parted = v.parted || parted
 		case len(v.disagree) < mostExamples:
 			v.disagree = append(v.disagree, Disagree{s.of.cells[s.Key][i].String, why})
 		}
