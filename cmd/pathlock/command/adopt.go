@@ -14,13 +14,8 @@ import (
 )
 
 type adoptCommand struct {
-	DB      string        `help:"Database to read: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. Set the environment variable: other users can see the command line." required:"" env:"PATHLOCK_DB" placeholder:"URL"`
-	Table   string        `help:"Table to look at: suites or schema.suites (default: all tables)." placeholder:"NAME"`
-	Tree    string        `name:"tree-column" help:"Column of the trees' ids, or two that together identify the tree, such as uid,sid, with --table (default: what the rows say)." placeholder:"COLUMN"`
-	Name    string        `help:"Column of the names of siblings, with --table (default: what the rows say)." placeholder:"COLUMN"`
-	Deleted *string       `help:"Column that marks a row as deleted, as pathlock fsck takes it, with --table. Give --deleted= if rows are deleted for good (default: what the rows say)." placeholder:"COLUMN"`
-	When    string        `help:"Value by which that column marks a row as deleted: archived, 2. All others are then live." name:"deleted-when" placeholder:"VALUE"`
-	Alias   string        `help:"Column by which URLs name rows, if not by the key, with --table." placeholder:"COLUMN"`
+	DB string `help:"Database to read: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. Set the environment variable: other users can see the command line." required:"" env:"PATHLOCK_DB" placeholder:"URL"`
+	adopt.Options
 	Timeout time.Duration `help:"How long it may take (default: 5m)." default:"5m" placeholder:"DURATION"`
 	JSON    bool          `help:"Write one JSON object."`
 }
@@ -58,7 +53,7 @@ func (c *adoptCommand) Run(outer context.Context, out *output) (err error) {
 	switch {
 	case c.Table == "" && (c.Tree+c.Name+c.Alias != "" || c.Deleted != nil):
 		return fmt.Errorf("%w: --tree-column, --name, --deleted and --alias need --table", errUsage)
-	case c.When != "" && (c.Deleted == nil || *c.Deleted == ""):
+	case c.DeletedWhen != "" && (c.Deleted == nil || *c.Deleted == ""):
 		return fmt.Errorf("%w: --deleted-when needs --deleted", errUsage)
 	case c.Timeout <= 0:
 		return fmt.Errorf("%w: --timeout must be positive", errUsage)
@@ -70,8 +65,8 @@ func (c *adoptCommand) Run(outer context.Context, out *output) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	ctx, cancel := context.WithTimeoutCause(outer, c.Timeout, fmt.Errorf("not done within %v: give --table, or a longer --timeout", c.Timeout))
 	defer cancel()
-	opts := adopt.Options{Table: c.Table, Tree: c.Tree, Name: c.Name, Deleted: c.Deleted, DeletedWhen: c.When, Alias: c.Alias, Progress: progressOn(out.errs)}
-	report, err := adopt.Run(ctx, db, dialect, opts)
+	c.Progress = progressOn(out.errs)
+	report, err := adopt.Run(ctx, db, dialect, c.Options)
 	if ctx.Err() != nil && outer.Err() == nil {
 		return errors.Join(context.Cause(ctx), err)
 	}

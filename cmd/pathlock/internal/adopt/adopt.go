@@ -88,21 +88,16 @@ const MostRows = 1_000_000
 // mostFindings is how many findings of fsck are listed.
 const mostFindings = 20
 
-// Options are the options of [Run].
+// Options are the options of [Run], with flags. Deleted is nil where the rows say the mark.
 type Options struct {
-	// Table restricts the search to one table. "" means all of the database.
-	Table string
-	// Tree and Name are columns of the table that have the trees' ids and the rows' names. "" means
-	// that the rows say it. Two columns that together identify the tree have a comma between them.
-	Tree, Name string
-	// Deleted is the column of the table that marks rows as deleted, "" for none, and DeletedWhen
-	// its only value in these, "" for any but zero. nil means that the rows say it.
-	Deleted     *string
-	DeletedWhen string
-	// Alias is a column of the table by which programs look rows up, "" for none.
-	Alias string
+	Table       string  `help:"Table to look at: suites or schema.suites (default: all tables)." placeholder:"NAME"`
+	Tree        string  `name:"tree-column" help:"Column of the trees' ids, or two that together identify the tree, such as uid,sid, with --table (default: what the rows say)." placeholder:"COLUMN"`
+	Name        string  `help:"Column of the names of siblings, with --table (default: what the rows say)." placeholder:"COLUMN"`
+	Deleted     *string `help:"Column that marks a row as deleted, as pathlock fsck takes it, with --table. Give --deleted= if rows are deleted for good (default: what the rows say)." placeholder:"COLUMN"`
+	DeletedWhen string  `help:"Value by which that column marks a row as deleted: archived, 2. All others are then live." placeholder:"VALUE"`
+	Alias       string  `help:"Column by which URLs name rows, if not by the key, with --table." placeholder:"COLUMN"`
 	// Progress is called with what is being read, and with 0 rows at the end. It may be nil.
-	Progress func(table string, rows int)
+	Progress func(table string, rows int) `kong:"-"`
 }
 
 // Run looks at a database in read-only transactions.
@@ -215,23 +210,23 @@ func (r *reader) check(ctx context.Context, s shape) (findings []string, err err
 	case s.of.more:
 		return []string{fmt.Sprintf("not checked: the table has more than %d rows: run fsck", MostRows)}, nil
 	}
+	var summary fsck.Summary
 	checker, err := fsck.New(ctx, r.db, r.dialect.Name, s.Table)
-	if errors.Is(err, fsck.ErrTable) {
-		return []string{err.Error()}, nil
+	if err == nil {
+		summary, err = checker.Check(ctx, fsck.Options{}, func(p fsck.Problem) error {
+			if len(findings) < mostFindings {
+				findings = append(findings, p.String())
+			}
+			return nil
+		})
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fsck.ErrTable):
+		return []string{err.Error()}, nil
+	case err != nil:
 		return nil, err
 	}
-	summary, err := checker.Check(ctx, fsck.Options{}, func(p fsck.Problem) error {
-		if len(findings) < mostFindings {
-			findings = append(findings, p.String())
-		}
-		return nil
-	})
-	if errors.Is(err, fsck.ErrTable) {
-		return []string{err.Error()}, nil
-	}
-	return slices.Insert(findings, 0, shown.Count(summary.Rows, "row", "rows")+", "+shown.Count(summary.Total(), "problem", "problems")), err
+	return slices.Insert(findings, 0, shown.Count(summary.Rows, "row", "rows")+", "+shown.Count(summary.Total(), "problem", "problems")), nil
 }
 
 // best returns the shapes that fit most rows; among these, those whose names fit best.
