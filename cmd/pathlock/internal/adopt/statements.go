@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,8 +61,8 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 			planned = append(planned, c)
 			add(Statement{SQL: modify + r.typeOf(c), Why: "no index holds a " + of.columns[c.Name].Type + " in full; this type leaves the values that were found room to grow"})
 		}
-		model := doctor.ModelOf(part.Table, part.columns())
-		model.Planned, model.TextKeys = planned, part.textKeys()
+		model := doctor.ModelOf(part.Table, slices.Collect(maps.Values(of.columns)))
+		model.Planned = planned
 		if i == 0 && of.alias != "" {
 			model.Lookups = [][]string{{of.alias}}
 		}
@@ -103,24 +104,6 @@ func (s *shape) zeroTops(d *dialect.Dialect) Statement {
 		SQL: update + zero + " WHERE " + s.byKey(d) + parent + " = " + is, Why: "a row at the top has no parent: change what reads and writes its own key there",
 		Undo: update + is + " WHERE " + s.byKey(d) + parent + at,
 	}
-}
-
-// columns are the table's, with the added ones.
-func (s *shape) columns() (columns []treeschema.Column) {
-	for _, c := range s.of.columns {
-		columns = append(columns, c)
-	}
-	return columns
-}
-
-// textKeys are the columns of keys that are texts.
-func (s *shape) textKeys() (keys []string) {
-	for _, name := range []string{s.Tree, s.Parent, s.Key} {
-		if kind := s.of.kind(name); name != "" && (kind == dialect.Text || kind == dialect.UUID) {
-			keys = append(keys, name)
-		}
-	}
-	return keys
 }
 
 // zeroMark says of a flag that 0 is in live rows, besides NULL, and of a time where rows have it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
@@ -58,18 +59,22 @@ func (e *exam) database(ctx context.Context) {
 	e.writable(ctx, db, d, model)
 }
 
-// ModelOf describes a table as package treeschema takes it. The types of the columns say what a
-// deletion mark is in a live row.
+// ModelOf describes a table as package treeschema takes it. The types of the columns say which keys
+// are texts, and what a deletion mark is in a live row.
 func ModelOf(t fsck.Table, columns []treeschema.Column) treeschema.Model {
 	model := treeschema.Model{Table: t, Others: []string{t.Version}}
 	if t.Version == "" {
 		model.Others = nil
 	}
 	for _, c := range columns {
+		kind := dialect.KindOf(c.Type)
+		if (kind == dialect.Text || kind == dialect.UUID) && slices.Contains([]string{t.Tree, t.Parent, t.Key}, c.Name) {
+			model.TextKeys = append(model.TextKeys, c.Name)
+		}
 		if strings.EqualFold(c.Name, t.Deleted) {
 			mark := markOf(c)
 			if t.DeletedWhen != "" {
-				mark.When, _ = dialect.MarkLiteral(t.DeletedWhen, dialect.KindOf(c.Type) == dialect.Number) // fsck.New has taken it
+				mark.When, _ = dialect.MarkLiteral(t.DeletedWhen, kind == dialect.Number) // fsck.New has taken it
 			}
 			model.Marks = []treeschema.Mark{mark}
 		}
