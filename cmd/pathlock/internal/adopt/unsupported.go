@@ -3,7 +3,6 @@ package adopt
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
@@ -20,10 +19,10 @@ func (t *table) otherTrees() (found []Unsupported) {
 			say("%s is an ltree, which has no order of bytes and keeps few names: a text column with paths such as 1.7 replaces it", name)
 		}
 	}
-	if left, right := t.nestedSet(); left != "" {
+	if left, right := t.named(leftHint, rightHint); t.kind(left) == dialect.Number && t.areSets(left, right) {
 		say("%s and %s are nested sets: an insert renumbers the rows to its right, in all of the tree, so there is no path whose nodes could be locked; a parent and a path of ids replace them", left, right)
 	}
-	if above, below := t.closure(); above != "" {
+	if above, below := t.named(aboveHint, belowHint); below != "" && t.isClosure(above, below) {
 		say("%s and %s are a closure table, with a row for each pair of a node and one above it: pathlock keeps paths in the rows of the nodes; a parent and a path of ids there replace it", above, below)
 	}
 	if name, step := t.fixedSteps(); name != "" {
@@ -40,61 +39,44 @@ var (
 	belowHint = regexp.MustCompile(`(?i)^(descendant|child)(_?id)?$`)
 )
 
-// numbers are the columns of numbers, without the key.
-func (t *table) numbers() []string {
-	return slices.DeleteFunc(slices.Clone(t.order), func(name string) bool {
-		return t.kind(name) != dialect.Number || t.isKey(name)
-	})
-}
-
-// nestedSet returns the columns of nested sets: the numbers of both are 1 to twice the rows, or
-// their names say it.
-func (t *table) nestedSet() (left, right string) {
-	for _, left = range t.numbers() {
-		for _, right = range t.numbers() {
-			hinted := leftHint.MatchString(left) && rightHint.MatchString(right)
-			if left == right || t.rows == 0 && !hinted || t.rows > 0 && (t.cells[left] == nil || t.cells[right] == nil) {
-				continue
-			}
-			ordered, seen := 0, make(map[string]bool)
-			for i := range t.rows {
-				a, b := t.cells[left][i].String, t.cells[right][i].String
-				if len(a) < len(b) || len(a) == len(b) && a < b {
-					ordered++
-				}
-				seen[a], seen[b] = true, true
-			}
-			full := t.rows > 2 && len(seen) == 2*t.rows && seen["1"] && seen[fmt.Sprint(2*t.rows)]
-			if ordered == t.rows && (hinted || full) || hinted && enough(ordered, t.rows) {
-				return left, right
-			}
+// named returns two columns of one kind by their names, "" if there are none.
+func (t *table) named(first, second *regexp.Regexp) (a, b string) {
+	for _, name := range t.order {
+		switch {
+		case t.isKey(name), t.rows > 0 && t.cells[name] == nil:
+		case first.MatchString(name):
+			a = name
+		case second.MatchString(name):
+			b = name
 		}
 	}
-	return "", ""
+	if !alike(t.kind(a), t.kind(b)) {
+		return "", ""
+	}
+	return a, b
 }
 
-// closure returns the columns of a closure table: their names say so, and most nodes are above
-// themselves.
-func (t *table) closure() (above, below string) {
-	for _, above = range t.order {
-		for _, below = range t.order {
-			hinted := aboveHint.MatchString(above) && belowHint.MatchString(below)
-			if !hinted || t.isKey(above) || t.isKey(below) || !alike(t.kind(above), t.kind(below)) || t.rows > 0 && (t.cells[above] == nil || t.cells[below] == nil) {
-				continue
-			}
-			own, nodes := make(map[cell]bool), make(map[cell]bool)
-			for i, node := range t.cells[below] {
-				nodes[node] = true
-				if t.cells[above][i] == node {
-					own[node] = true
-				}
-			}
-			if t.rows == 0 || enough(len(own), len(nodes)) {
-				return above, below
-			}
+// areSets reports whether most rows have a smaller number in one column than in another.
+func (t *table) areSets(left, right string) bool {
+	ordered := 0
+	for i, c := range t.cells[left] {
+		if a, b := c.String, t.cells[right][i].String; len(a) < len(b) || len(a) == len(b) && a < b {
+			ordered++
 		}
 	}
-	return "", ""
+	return t.rows == 0 || enough(ordered, t.rows)
+}
+
+// isClosure reports whether most nodes below others are above themselves, too.
+func (t *table) isClosure(above, below string) bool {
+	own, nodes := make(map[cell]bool), make(map[cell]bool)
+	for i, node := range t.cells[below] {
+		nodes[node] = true
+		if t.cells[above][i] == node {
+			own[node] = true
+		}
+	}
+	return t.rows == 0 || enough(len(own), len(nodes))
 }
 
 // fixedSteps returns a column of paths whose steps have one length, as the beginning of each is
