@@ -203,30 +203,18 @@ func (t *table) withPath(link shape, column string, broken bool) (found []shape)
 
 // merged returns the best shapes. One of names and one of keys over the same parents are one.
 func merged(shapes []shape) []shape {
-	var ids, names []shape
-	for _, s := range shapes {
-		if s.IDPath != "" {
-			ids = append(ids, s)
-		} else {
-			names = append(names, s)
-		}
-	}
-	ids, names = best(ids), best(names)
+	names := best(slices.DeleteFunc(slices.Clone(shapes), func(s shape) bool { return s.Path == "" }))
+	ids := best(slices.DeleteFunc(shapes, func(s shape) bool { return s.Path != "" }))
 	switch {
 	case len(ids) == 0, len(names) > 0 && !most(ids[0].agree, names[0].agree):
 		return names
-	case len(names) == 0, !most(names[0].agree, ids[0].agree):
+	case len(names) == 0, !most(names[0].agree, ids[0].agree), !nameHint.MatchString(names[0].Name):
 		return ids
+	case ids[0].Key != names[0].Key || ids[0].Parent != names[0].Parent:
+		return best(append(ids, names...))
 	}
-	if !nameHint.MatchString(names[0].Name) {
-		return ids
-	}
-	if ids[0].Key == names[0].Key && ids[0].Parent == names[0].Parent {
-		both := names[0]
-		both.IDPath, both.IDPathForm = ids[0].IDPath, ids[0].IDPathForm
-		return []shape{both}
-	}
-	return best(append(ids, names...))
+	names[0].IDPath, names[0].IDPathForm = ids[0].IDPath, ids[0].IDPathForm
+	return names[:1]
 }
 
 // pathless returns the shapes with a parent and no path, by the names of the columns. Of an empty

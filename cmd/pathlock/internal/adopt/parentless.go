@@ -235,10 +235,7 @@ func (s *shape) parents(cells []cell) {
 	key := s.of.columns[s.Key]
 	key.Nullable, key.Required, key.Key, key.Plain, key.Expression, key.Rest = true, false, 0, true, "", ""
 	s.Parent = s.add("parent_id", parentHint, key, cells)
-	v := s.judge()
-	if s.agree, s.hints = v.agree, s.hint(); s.Tree != "" && s.pair == nil {
-		s.hints++
-	}
+	s.agree, s.hints = s.judge().agree, s.hint()
 }
 
 // withPathOfParent takes the path together with a name for the row's own.
