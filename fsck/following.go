@@ -88,30 +88,25 @@ func (c *catalogue) scan(rows *sql.Rows, r *row, further ...any) error {
 
 // wrongs calls f for each column of a row that does not hold, in is, what follows from where the
 // row is.
-func (c *catalogue) wrongs(r, is *row, f func(at following, is *string, want string) error) error {
+func (c *catalogue) wrongs(r, is *row, f func(at following, is *string, want string)) {
 	for _, at := range c.of(r).following {
 		value := *at.is(is)
-		want, known := at.want(c, r)
-		if r.state != placed || !known || value != nil && *value == want {
-			continue
-		}
-		if err := f(at, value, want); err != nil {
-			return err
+		if want, known := at.want(c, r); r.state == placed && known && (value == nil || *value != want) {
+			f(at, value, want)
 		}
 	}
-	return nil
 }
 
-// wrong reports the columns of a row that do not hold what follows from where it is.
-func (f *forest) wrong(r *row, report func(Problem) error) error {
+// wrong tells of the columns of a row that do not hold what follows from where it is.
+func (f *forest) wrong(r *row, tell func(*Problem)) {
 	c := f.of(r)
-	return f.wrongs(r, r, func(at following, is *string, want string) error {
+	f.wrongs(r, r, func(at following, is *string, want string) {
 		p := r.problem(at.kind, "its %s is wrong", at.what)
 		if !c.limits[at.column].holds(want) {
 			p = r.problem(PathTooLong, "its %s does not fit into the column %s", at.what, at.column)
 		}
 		p.Is, p.Want = is, &want
-		return report(*p)
+		tell(p)
 	})
 }
 
@@ -119,16 +114,15 @@ func (f *forest) wrong(r *row, report func(Problem) error) error {
 // that they hold what is says.
 func (f *forest) wrongPaths(r, is *row) (set []assignment) {
 	c := f.of(r)
-	_ = f.wrongs(r, is, func(at following, is *string, want string) error {
+	f.wrongs(r, is, func(at following, is *string, want string) {
 		if !c.limits[at.column].holds(want) {
-			return nil
+			return
 		}
 		a := assignment{column: at.column, new: want}
 		if is != nil {
 			a.old = *is
 		}
 		set = append(set, a)
-		return nil
 	})
 	return set
 }

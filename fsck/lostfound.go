@@ -69,22 +69,16 @@ func (p *plan) createdRow(at seat, root *row, number int) *row {
 func (p *plan) noParent(tree Key) Key {
 	if p.tops == nil {
 		p.tops = make(map[Key]Key)
-		for _, r := range p.rows {
-			if !r.isTop() {
-				continue
-			}
-			for _, t := range []Key{r.tree, {}} {
-				if _, known := p.tops[t]; !known {
-					p.tops[t] = r.parent
-				}
+		for _, r := range slices.Backward(p.rows) {
+			if r.isTop() {
+				p.tops[r.tree], p.tops[Key{}] = r.parent, r.parent
 			}
 		}
 	}
-	if none, known := p.tops[tree]; known {
-		return none
-	}
-	if none, known := p.tops[Key{}]; known {
-		return none
+	for _, t := range []Key{tree, {}} {
+		if none, known := p.tops[t]; known {
+			return none
+		}
 	}
 	return p.orphans
 }

@@ -105,43 +105,29 @@ func (s Summary) Total() int64 {
 
 // problems reports what is wrong: first row by row, then what concerns several rows. Each check
 // takes the rows in the order of keys.
-func (f *forest) problems(report func(Problem) error) error {
+func (f *forest) problems(report func(Problem) error) (err error) {
+	tell := func(p *Problem) {
+		if p != nil && err == nil {
+			err = report(*p)
+		}
+	}
 	for _, r := range f.rows {
 		for _, check := range []func(*row) *Problem{f.badName, orphan, f.onCycle, tooFarDown} {
-			if err := reportIf(report, check(r)); err != nil {
-				return err
-			}
+			tell(check(r))
 		}
-		if err := f.wrong(r, report); err != nil {
-			return err
-		}
+		f.wrong(r, tell)
 	}
 	for _, r := range f.leafRows {
-		if err := reportIf(report, f.unfit(r)); err != nil {
-			return err
-		}
-		if err := f.wrong(r, report); err != nil {
-			return err
-		}
+		tell(f.unfit(r))
+		f.wrong(r, tell)
 	}
 	for _, r := range f.rows {
-		if err := reportIf(report, f.besideRoot(r)); err != nil {
-			return err
-		}
+		tell(f.besideRoot(r))
 	}
 	for _, t := range f.twins() {
-		if err := report(*t.problem()); err != nil {
-			return err
-		}
+		tell(t.problem())
 	}
-	return nil
-}
-
-func reportIf(report func(Problem) error, p *Problem) error {
-	if p == nil {
-		return nil
-	}
-	return report(*p)
+	return err
 }
 
 func (f *forest) badName(r *row) *Problem {
