@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treetable"
@@ -27,7 +26,7 @@ var (
 const mostStates = 8
 
 // answers are the texts that deny a mark, each with the one that affirms it.
-var answers = map[string]string{"n": "y", "no": "yes", "f": "t", "false": "true"}
+var answers = map[string]string{"n": "y", "N": "Y", "no": "yes", "No": "Yes", "NO": "YES", "f": "t", "F": "T", "false": "true", "False": "True", "FALSE": "TRUE"}
 
 // mark returns the column that marks rows as deleted, and its value in these if it is no plain
 // mark: what somebody has stated, or what names and rows say. A time beside a flag only says when
@@ -61,17 +60,11 @@ func (t *table) markedBy(name string) (when string, is bool) {
 		return "", false // it cannot be read
 	}
 	for _, c := range t.cells[name] {
-		yes := answers[strings.ToLower(c.String)]
-		switch {
+		switch yes := answers[c.String]; {
 		case t.kind(name) != dialect.Text:
 		case wordMark.MatchString(c.String):
 			return c.String, true
-		case yes == "":
-		case unicode.IsUpper(rune(c.String[len(c.String)-1])):
-			return strings.ToUpper(yes), true
-		case unicode.IsUpper(rune(c.String[0])):
-			return strings.ToUpper(yes[:1]) + yes[1:], true
-		default:
+		case yes != "":
 			return yes, true
 		}
 	}
