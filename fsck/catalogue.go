@@ -213,30 +213,24 @@ func (c *catalogue) inspect(ctx context.Context) error {
 	return nil
 }
 
+// zeros are the zero values of the kinds of columns, "" of any other.
+var zeros = map[dialect.ColumnKind]any{
+	dialect.Bool: false, dialect.Number: int64(0), dialect.Bytes: []byte{}, dialect.UUID: treetable.NilUUID, dialect.Time: "1970-01-02 00:00:00",
+}
+
 // zero is the zero value of a column's type, in which rows are live and at the top.
 func zero(typ string) any {
 	typ = strings.ToLower(typ)
-	has := func(any ...string) bool {
-		return slices.ContainsFunc(any, func(s string) bool { return strings.HasPrefix(typ, s) })
-	}
-	switch kind := dialect.KindOf(typ); {
-	case has("bool"):
-		return false
-	case has("enum"):
-		first, _, _ := strings.Cut(strings.TrimPrefix(typ, "enum('"), "'")
+	value, known := zeros[dialect.KindOf(typ)]
+	switch first, _, _ := strings.Cut(strings.TrimPrefix(typ, "enum('"), "'"); {
+	case strings.HasPrefix(typ, "enum"):
 		return first
-	case has("date", "timestamp"):
-		return "1970-01-02 00:00:00"
-	case has("time"):
-		return "00:00:00"
-	case has("json"):
+	case strings.HasPrefix(typ, "json"):
 		return "{}"
-	case has("uuid"):
-		return "00000000-0000-0000-0000-000000000000"
-	case kind == dialect.Number, has("double", "float", "real", "decimal", "numeric"):
-		return int64(0)
-	case kind == dialect.Bytes:
-		return []byte{}
+	case strings.HasPrefix(typ, "time") && !strings.HasPrefix(typ, "timestamp"):
+		return "00:00:00"
+	case known:
+		return value
 	default:
 		return ""
 	}
