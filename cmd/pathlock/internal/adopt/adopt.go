@@ -140,20 +140,19 @@ func (r *reader) shapes(ctx context.Context, tx *sql.Tx, opts Options, report *R
 		if opts.Table != "" && t.name != opts.Table {
 			continue
 		}
-		first, second, _ := strings.Cut(opts.Tree, ",")
-		t.deleted, t.deletedWhen = opts.Deleted, opts.DeletedWhen
-		for _, column := range []string{first, second, opts.Name, opts.Alias, t.statedMark()} {
+		t.tree, t.second, _ = strings.Cut(opts.Tree, ",")
+		t.label, t.alias, t.deleted, t.deletedWhen = opts.Name, opts.Alias, opts.Deleted, opts.DeletedWhen
+		for _, column := range []string{t.tree, t.second, t.label, t.alias, t.statedMark()} {
 			if _, ok := t.cells[column]; column != "" && !ok {
 				return nil, fmt.Errorf("%s has no column %q that can be read", t.name, column)
 			}
 		}
-		if second != "" && (!t.isID(first) || !t.isID(second)) {
-			return nil, fmt.Errorf("%s and %s cannot say the tree together: only texts, UUIDs and whole numbers can", first, second)
+		if t.second != "" && (!t.isID(t.tree) || !t.isID(t.second)) {
+			return nil, fmt.Errorf("%s and %s cannot say the tree together: only texts, UUIDs and whole numbers can", t.tree, t.second)
 		}
 		if err := t.checkMark(); err != nil {
 			return nil, err
 		}
-		t.tree, t.second, t.label, t.alias = first, second, opts.Name, opts.Alias
 		found, unsupported := t.shapes()
 		report.Unsupported = append(report.Unsupported, unsupported...)
 		for i := range found {

@@ -122,12 +122,7 @@ func (s *shape) checkRowsBelow() {
 }
 
 // statedMark is the column that somebody has stated, "" for none.
-func (t *table) statedMark() string {
-	if t.deleted == nil {
-		return ""
-	}
-	return *t.deleted
-}
+func (t *table) statedMark() string { return *cmp.Or(t.deleted, new(string)) }
 
 // checkMark refuses a stated mark that no tag can state, or by which no row is live.
 func (t *table) checkMark() (err error) {

@@ -49,11 +49,8 @@ var (
 // hint is how much the names of columns speak for a shape.
 func (s *shape) hint() int {
 	n := 0
-	for _, h := range []struct {
-		column string
-		like   *regexp.Regexp
-	}{{s.Parent, parentHint}, {s.Path, pathHint}, {s.IDPath, pathHint}, {s.Name, nameHint}} {
-		if h.column != "" && h.like.MatchString(h.column) {
+	for i, like := range []*regexp.Regexp{parentHint, pathHint, pathHint, nameHint} {
+		if like.MatchString([]string{s.Parent, s.Path, s.IDPath, s.Name}[i]) {
 			n++
 		}
 	}
