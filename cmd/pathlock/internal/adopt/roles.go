@@ -47,9 +47,7 @@ func (s *shape) settle() {
 	if s.Tree == "" || s.Path == "" {
 		return
 	}
-	hinted := s.of.trees(pairHint)
-	others := slices.DeleteFunc(s.of.trees(anyName), func(name string) bool { return slices.Contains(hinted, name) })
-	for _, second := range append(hinted, others...) {
+	for _, second := range append(s.of.trees(pairHint), s.of.trees(anyName)...) {
 		pair := s.inPair(s.Tree, second)
 		made := s.of.columns[pair.Tree].Name != "" && !s.of.isVacant(pair.Tree)
 		if !s.hasRole(second) && (made || !s.apart(s.Tree) && pair.treeRank(pair.Tree, rowOf) >= apartRank) {
