@@ -107,7 +107,7 @@ func (s *shape) spot(i int, path string) spot {
 // ties say which row is above each, as paths tell.
 type ties struct {
 	parents []cell
-	// live are the rows that count, of which some are at the top, below others, or deeper. places are
+	// live are the rows that count: some are at the top, below others, or deeper. places are
 	// the different paths.
 	live, tops, below, deep, places int
 }
