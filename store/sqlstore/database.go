@@ -46,9 +46,8 @@ type database struct {
 type fault int
 
 const (
-	other fault = iota
-	// busy is for what succeeds when it is tried again.
-	busy
+	// busy is for what succeeds when it is tried again. 0 is any other fault.
+	busy fault = iota + 1
 	// duplicate is for a row that is there already.
 	duplicate
 	noTable
