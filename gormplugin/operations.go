@@ -114,7 +114,7 @@ func (to Place) parentKey(db *gorm.DB, t *table.Table, id any) (any, error) {
 		return t.ParentKey(db, to.parent)
 	}
 	n, err := t.LookUp(begun(db), id)
-	if err == nil && t.IsLeaf() {
+	if err == nil && t.IsLeaf {
 		n, err = t.Above.LookUp(begun(db), n.Parent)
 	}
 	if err != nil {

@@ -37,7 +37,7 @@ func Subtree(db *gorm.DB, model, id any) *gorm.DB {
 // works like [Subtree]. Leaves whose parent is softly deleted are found on db.Unscoped() only.
 func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 	return query(db, leaf, func(t *table.Table) (*gorm.DB, error) {
-		if !t.IsLeaf() {
+		if !t.IsLeaf {
 			return nil, t.Unsupported("the model is not registered as a leaf")
 		}
 		n, err := topOf(db, t.Above, id)
@@ -56,7 +56,7 @@ func topOf(db *gorm.DB, t *table.Table, id any) (*table.Node, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case t.IsLeaf():
+	case t.IsLeaf:
 		return nil, t.Unsupported("nothing lies below a leaf")
 	}
 	_, err = t.Location(n)
@@ -95,7 +95,7 @@ func At(db *gorm.DB, model, tree any, path pathlock.Path) *gorm.DB {
 		if sole := t.Above.SingleTree(); sole != "" && fmt.Sprint(tree) != sole {
 			return nil, t.Unsupported("all rows are in the tree %q, and none in %v", sole, tree)
 		}
-		if !t.IsLeaf() {
+		if !t.IsLeaf {
 			return t.Query(db).Where(t.HasPath(tree, path)), nil
 		}
 		if path.IsRoot() {

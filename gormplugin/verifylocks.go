@@ -46,7 +46,7 @@ func VerifyLocks(db *gorm.DB) error {
 	}
 	var errs []error
 	for _, t := range p.catalogue.All {
-		if t.IsLeaf() {
+		if t.IsLeaf {
 			continue // its locks are those of the table above
 		}
 		here := lockPlace{t.TableName, strings.TrimSuffix(t.Namespace+"/"+t.SingleTree(), "/"), store}

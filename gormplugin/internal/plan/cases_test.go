@@ -27,7 +27,7 @@ type grove struct{ nodes, leaves *plan.Shape }
 func newGrove() grove {
 	g := grove{
 		&plan.Shape{TableName: "suites", Namespace: "suites", MaxDepth: 4, NameRoom: plan.Room{Column: "name", Size: 9}, PathRoom: plan.Room{Column: "path", Size: 30}},
-		&plan.Shape{TableName: "cases", MaxDepth: pathlock.MaxDepth},
+		&plan.Shape{TableName: "cases", IsLeaf: true, MaxDepth: pathlock.MaxDepth},
 	}
 	g.nodes.Above, g.leaves.Above = g.nodes, g.nodes
 	return g

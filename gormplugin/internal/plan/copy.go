@@ -27,7 +27,7 @@ type Copy struct {
 // Copy plans a copy of source below above, with another name unless that is "".
 func (s *Shape) Copy(source, above *Node, name string, snapshot bool) (*Copy, error) {
 	x := &Copy{Source: source, Above: above, Snapshot: snapshot, After: &Node{Tree: source.Tree, Name: source.Name}}
-	if above == nil && s.IsLeaf() {
+	if above == nil && s.IsLeaf {
 		return nil, s.Misplaced("a leaf needs a parent")
 	}
 	if name != "" {

@@ -30,7 +30,7 @@ func (s *Shape) Delete(hit Hits, parents map[any]*Node) (*Removal, error) {
 	var placed []*Node
 	for _, n := range hit.Live {
 		x.places[n.ID] = route{}
-		if s.IsLeaf() {
+		if s.IsLeaf {
 			if parents[n.Parent] == nil {
 				// A leaf whose parent is deleted has no place to lock.
 				x.Tops = append(x.Tops, n)
@@ -57,7 +57,7 @@ func (x *Removal) keepTopmost(placed []*Node) {
 	for _, n := range placed {
 		here := at(n)
 		upper, found := last[here.Tree]
-		if found && upper.Contains(here.Path) && upper != here.Path && !x.shape.IsLeaf() {
+		if found && upper.Contains(here.Path) && upper != here.Path && !x.shape.IsLeaf {
 			delete(x.places, n.ID)
 			continue
 		}

@@ -32,7 +32,7 @@ func (s *Shape) ReadPath(row *Arrival) {
 	if row.Parent != nil {
 		return
 	}
-	if s.IsLeaf() {
+	if s.IsLeaf {
 		row.Tree = s.Above.Sole
 	}
 	above, name, ok := s.placeIn(row.Stated)
@@ -77,10 +77,10 @@ func (s *Shape) Place(row *Arrival, rows []*Arrival, parents map[any]*Node) erro
 	switch {
 	case above == nil && row.ByPath && row.above != "":
 		return s.noneAt(row.above)
-	case above == nil && s.IsLeaf():
+	case above == nil && s.IsLeaf:
 		return s.parentless(row)
 	case above != nil:
-		if row.StatedTree != nil && row.StatedTree != above.Tree && !s.IsLeaf() {
+		if row.StatedTree != nil && row.StatedTree != above.Tree && !s.IsLeaf {
 			return s.Misplaced("the parent %s is in the tree %s, not in %s", shown.ID(above.ID), shown.ID(above.Tree), shown.ID(row.StatedTree))
 		}
 		row.Tree = above.Tree
@@ -110,15 +110,15 @@ func (s *Shape) parentless(row *Arrival) error {
 	text := shown.Cut(s.PathForm.Print(row.Stated))
 	_, err := s.parse(row.Stated)
 	switch {
-	case s.IsLeaf() && row.Stated == "":
+	case s.IsLeaf && row.Stated == "":
 		return s.Misplaced("a leaf needs a parent")
-	case s.IsLeaf() && s.Above.Sole == nil:
+	case s.IsLeaf && s.Above.Sole == nil:
 		return s.Misplaced("a leaf needs a parent: a path says it only if the tree's table has no tree column")
 	case row.Stated == "" || s.ByIDs || s.Nameless:
 		return s.Misplaced("a new row states a path of ids, and no parent: state the parent, or leave the path empty for the top")
 	case err != nil:
 		return s.Misplaced("the path %q says no parent: %v", text, err)
-	case row.StatedTree == nil && !s.IsLeaf():
+	case row.StatedTree == nil && !s.IsLeaf:
 		return s.Misplaced("a new row states the path %q instead of its parent, and no tree: state the tree, too", text)
 	default:
 		return s.Misplaced("the path %q of a new row does not end in its name, %q", text, shown.Cut(row.Name))
@@ -137,7 +137,7 @@ func (s *Shape) aboveNew(row *Arrival, rows []*Arrival, parents map[any]*Node, d
 		return nil, fmt.Errorf("%w: %w: the new rows are each other's parents", fault.ErrWouldCycle, shown.Inside(s.TableName))
 	}
 	for _, other := range rows {
-		if s.IsLeaf() || other.ID == nil || other.ID != row.Parent {
+		if s.IsLeaf || other.ID == nil || other.ID != row.Parent {
 			continue
 		}
 		above, err := s.aboveNew(other, rows, parents, depth+1)
@@ -160,7 +160,7 @@ func (s *Shape) aboveNew(row *Arrival, rows []*Arrival, parents map[any]*Node, d
 
 // TopArrivalsOf returns where new rows come to the top of their trees.
 func (s *Shape) TopArrivalsOf(rows []*Arrival) TopArrivals {
-	if s.IsLeaf() || !slices.ContainsFunc(rows, func(row *Arrival) bool { return row.Parent == nil }) {
+	if s.IsLeaf || !slices.ContainsFunc(rows, func(row *Arrival) bool { return row.Parent == nil }) {
 		return nil
 	}
 	l := make(TopArrivals)

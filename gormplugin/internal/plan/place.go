@@ -17,7 +17,7 @@ import (
 // is nil. The path of ids of a row without a key lacks the last id, which has to be filled in
 // later.
 func (s *Shape) Follow(n, above *Node) {
-	if s.IsLeaf() {
+	if s.IsLeaf {
 		n.Tree, n.Path = above.Tree, above.Path+"/"+n.Name
 		if ids := above.IDs; s.BothPaths {
 			if s.Above.ByIDs {
@@ -154,7 +154,7 @@ func (s *Shape) Location(n *Node) (pathlock.Location, error) {
 	if err != nil {
 		return pathlock.Location{}, s.Damaged(n.ID, err)
 	}
-	if n.Path == "" && !s.IsLeaf() && (s.ByIDs || !n.IsRoot()) {
+	if n.Path == "" && !s.IsLeaf && (s.ByIDs || !n.IsRoot()) {
 		return pathlock.Location{}, s.Damaged(n.ID, fmt.Errorf("%w: it is empty, as only that of a root row may be", pathlock.ErrInvalidPath))
 	}
 	path, err := s.parse(n.Path)
@@ -184,7 +184,7 @@ func (s *Shape) checkedLocation(n *Node, atTop bool) (pathlock.Location, error) 
 		return pathlock.Location{Tree: tree, Path: pathlock.Root()}, nil
 	}
 	last := n.Name // which may be any text
-	if s.ByIDs && !s.IsLeaf() {
+	if s.ByIDs && !s.IsLeaf {
 		last = IDText(n.ID)
 	}
 	above, err := s.Above.parse(strings.TrimSuffix(n.Path, "/"+last))
@@ -195,7 +195,7 @@ func (s *Shape) checkedLocation(n *Node, atTop bool) (pathlock.Location, error) 
 		return pathlock.Location{}, &fault.TooDeepError{Table: s.TableName, Path: n.Path, Depth: depth, Limit: s.MaxDepth}
 	}
 	path, err := above.Child(n.Name)
-	if nowhere := s.IsLeaf() && s.PathForm.OfParent; err == nil && !s.ByIDs && !nowhere {
+	if nowhere := s.IsLeaf && s.PathForm.OfParent; err == nil && !s.ByIDs && !nowhere {
 		err = s.PathForm.Check(n.Name)
 	}
 	if err != nil {

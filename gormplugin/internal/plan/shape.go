@@ -23,8 +23,9 @@ type Shape struct {
 	TableName string
 	Namespace string
 	// Above is the shape of the table that the parents are in: the table itself, or a leaf's other
-	// one.
-	Above *Shape
+	// one. IsLeaf is set for the latter.
+	Above  *Shape
+	IsLeaf bool
 	// Sole is the only tree of a table without a tree column, nil for others.
 	Sole any
 	// ByIDs is set where Path is the path of ids, and BothPaths where one stands beside a path of
@@ -39,9 +40,6 @@ type Shape struct {
 	// NameRoom, PathRoom and IDsRoom are what the columns can hold.
 	NameRoom, PathRoom, IDsRoom Room
 }
-
-// IsLeaf reports whether the rows hang below those of another table.
-func (s *Shape) IsLeaf() bool { return s.Above != s }
 
 // HasIDs reports whether the table has a path of ids, alone or beside one of names.
 func (s *Shape) HasIDs() bool { return s.ByIDs || s.BothPaths }
@@ -93,7 +91,7 @@ func NotFound(format string, args ...any) error {
 
 // parentGone is the error of a row whose parent is not there, or deleted.
 func (s *Shape) parentGone(parent any, n *Node) error {
-	if s.IsLeaf() && parent == n.Parent {
+	if s.IsLeaf && parent == n.Parent {
 		return NotFound("%s, the parent of %s, is deleted: the leaf can be edited and deleted, and moved or renamed once its parent is restored",
 			s.Above.RowName(parent), s.RowName(n.ID))
 	}

@@ -81,7 +81,7 @@ func (s *Shape) Goal(c *Change, hit Hits, parents map[any]*Node) (to Spot, ok bo
 	trees, moves := make(map[any]bool), false
 	for _, n := range affected {
 		now := *n
-		if s.IsLeaf() {
+		if s.IsLeaf {
 			if parents[n.Parent] == nil {
 				return to, false, s.parentGone(n.Parent, n)
 			}
@@ -172,7 +172,7 @@ func (s *Shape) CheckChange(c *Change, hit Hits) error {
 			return &fault.RowError{Table: s.TableName, ID: id, Err: s.Missing(id)}
 		}
 	}
-	if c.Key == nil || s.IsLeaf() {
+	if c.Key == nil || s.IsLeaf {
 		return nil
 	}
 	for _, id := range hit.IDs() {
@@ -227,7 +227,7 @@ func (u *updating) consider(n *Node) error {
 	s, c := u.shape, u.change
 	restored := u.Dead[n.ID] != nil
 	tree := n.Tree
-	if s.IsLeaf() {
+	if s.IsLeaf {
 		// The place that a leaf has now follows from the parent that it has now.
 		parent := u.Parents[n.Parent]
 		if parent == nil && !restored {
@@ -248,7 +248,7 @@ func (u *updating) consider(n *Node) error {
 		return err
 	}
 	if parent := u.Parents[after.Parent]; parent != nil {
-		if s.IsLeaf() && restored {
+		if s.IsLeaf && restored {
 			tree = parent.Tree
 		}
 		if parent.Tree != tree {
@@ -299,12 +299,12 @@ func (u *updating) after(n *Node, depth int) (*Node, error) {
 	after.Parent, after.Name = u.change.ParentOf(n), u.change.NameOf(n)
 	var parent *Node
 	switch {
-	case after.Parent == nil && s.IsLeaf():
+	case after.Parent == nil && s.IsLeaf:
 		return nil, u.about(n, s.Misplaced("a leaf needs a parent"))
 	case after.Parent == nil:
 	case u.Parents[after.Parent] == nil:
 		return nil, u.about(n, s.parentGone(after.Parent, n))
-	case s.IsLeaf():
+	case s.IsLeaf:
 		parent = u.Parents[after.Parent]
 	default:
 		above := u.Parents[after.Parent]
@@ -330,7 +330,7 @@ func (u *updating) after(n *Node, depth int) (*Node, error) {
 func (u *updating) relocate(n, after *Node, restored bool) error {
 	s := u.shape
 	switch {
-	case s.IsLeaf():
+	case s.IsLeaf:
 	case !restored && n.IsRoot():
 		return s.Misplaced("the root row %s can be neither renamed nor moved", shown.ID(n.ID))
 	case restored && n.IsRoot() && after.Parent != nil && after.Name == "":
@@ -351,7 +351,7 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 	}
 	u.taken[to] = true
 	u.Claims.Add(to)
-	if !s.IsLeaf() && (restored || after.Parent == nil && n.Parent != nil) {
+	if !s.IsLeaf && (restored || after.Parent == nil && n.Parent != nil) {
 		u.TopArrivals.Add(after, to.Tree)
 	}
 	m := Move{Node: n, To: to, Path: after.Path, IDs: after.IDs, Restored: restored}

@@ -48,7 +48,7 @@ func (t *Table) depth() *schema.Field { return t.Schema.FieldsByDBName[t.describ
 // depthOf is the depth of a row. A leaf without a path of names has one of ids.
 func (t *Table) depthOf(n *Node) any {
 	path := n.Path
-	if path == "" && t.IsLeaf() {
+	if path == "" && t.IsLeaf {
 		path = n.IDs
 	}
 	return t.Above.described.DepthOf(strings.Count(path, "/"))

@@ -127,7 +127,7 @@ func (t *Table) findZeroKeys() (err error) {
 	if text == "" {
 		return nil
 	}
-	if t.top, err = t.Convert(context.Background(), t.Parent, text); err == nil && (t.IsLeaf() || t.isNoParent(t.top)) {
+	if t.top, err = t.Convert(context.Background(), t.Parent, text); err == nil && (t.IsLeaf || t.isNoParent(t.top)) {
 		err = errors.New("that is for another value than NULL and zero, in a model that is no leaf")
 	}
 	if err != nil {

@@ -20,7 +20,7 @@ func (t *Table) Describe() (treetable.Table, error) {
 			*form = ""
 		}
 	}
-	if !t.IsLeaf() {
+	if !t.IsLeaf {
 		d.Namespace = t.Namespace
 	}
 	if len(t.Deletion) == 0 {
@@ -38,7 +38,7 @@ func (t *Table) Layout() treeschema.Model {
 	described, _ := t.Describe() // the marks are described here, whatever their live values
 	described.Deleted, described.DeletedWhen = "", ""
 	l := treeschema.Model{Table: described, Sizes: make(map[string]int)}
-	if t.IsLeaf() {
+	if t.IsLeaf {
 		l.Above = t.Above.described
 	}
 	for _, f := range t.Deletion {

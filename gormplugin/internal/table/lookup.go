@@ -60,7 +60,7 @@ func (t *Table) LookupBy(column string, inTree bool) (Lookup, error) {
 	case !parses(l.column) && l.column.IndirectFieldType.Kind() != reflect.String:
 		return refuse(fmt.Sprintf("a %v has no text form", l.column.IndirectFieldType))
 	case !l.isPath():
-	case t.IsLeaf():
+	case t.IsLeaf:
 		return refuse("the path of a leaf says nothing of its tree")
 	case t.ByIDs:
 		return refuse("a path of ids ends in the row's own, by which Resolver finds it")
@@ -174,7 +174,7 @@ func (l Lookup) readPath(text string) (pathlock.Path, error) {
 // remembers them for the request's write, with all rows above them, as [Table.LocateAll] does.
 func (l Lookup) rows(db *gorm.DB, tree any, values []any) (found map[any][]*Node, above map[any]*Node, err error) {
 	var read map[any]*Node
-	if where := l.matching(tree, values); l.IsLeaf() || db.Statement.Context.Value(l.recall) == nil {
+	if where := l.matching(tree, values); l.IsLeaf || db.Statement.Context.Value(l.recall) == nil {
 		found, read, err = l.query(db, where, nil)
 	} else {
 		found, read, err = l.climb(db, where, l.names(tree, values))
@@ -184,7 +184,7 @@ func (l Lookup) rows(db *gorm.DB, tree any, values []any) (found map[any][]*Node
 	}
 	l.ancestry.learn(read)
 	l.remember(db.Statement.Context, read)
-	if l.IsLeaf() && len(read) > 0 {
+	if l.IsLeaf && len(read) > 0 {
 		above, err = l.Above.withAbove(db, ParentsOf(read))
 	}
 	return found, above, err

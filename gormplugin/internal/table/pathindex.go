@@ -60,7 +60,7 @@ func (h Hinted) As(alias string) Hinted {
 // OnPathIndex runs a statement about ranges of the index over tree and path. It calls statement
 // with the table as the statement has to name it, and once more where the index is gone.
 func (t *Table) OnPathIndex(db *gorm.DB, statement func(from Hinted) error) error {
-	if t.IsLeaf() {
+	if t.IsLeaf {
 		return statement(Hinted{table: t.TableName})
 	}
 	return onIndexes(db, func(from []Hinted) error { return statement(from[0]) }, t)
@@ -129,7 +129,7 @@ func (t *Table) pathIndexName(db *gorm.DB) (string, error) {
 	schema, name := schemaOf(t.TableName)
 	first, last, number := t.Path, t.Path, 1
 	switch {
-	case t.IsLeaf():
+	case t.IsLeaf:
 		first, last = t.Parent, t.Parent
 	case t.Tree != nil:
 		first, number = t.Tree, 2

@@ -164,7 +164,7 @@ func (t *Table) LocateAll(db *gorm.DB, ids []any) []pathlock.Resolution {
 
 // locateRows returns the live rows with the ids, and for leaves the rows above.
 func (t *Table) locateRows(db *gorm.DB, ids []any) (rows, above map[any]*Node, err error) {
-	if !t.IsLeaf() {
+	if !t.IsLeaf {
 		rows, err = t.withAbove(db, ids)
 		return rows, nil, err
 	}
@@ -181,7 +181,7 @@ func (t *Table) located(id any, n *Node, above map[any]*Node) (pathlock.Location
 	if n == nil {
 		return pathlock.Location{}, t.Missing(id)
 	}
-	if !t.IsLeaf() {
+	if !t.IsLeaf {
 		return t.Location(n)
 	}
 	parent := above[n.Parent]

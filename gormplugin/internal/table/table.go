@@ -87,7 +87,9 @@ type Table struct {
 }
 
 // setAbove sets the table that the parents are in.
-func (t *Table) setAbove(above *Table) { t.Above, t.Shape.Above = above, &above.Shape }
+func (t *Table) setAbove(above *Table) {
+	t.Above, t.Shape.Above, t.IsLeaf = above, &above.Shape, above != t
+}
 
 // Fresh returns a new row of the model.
 func (t *Table) Fresh() any { return reflect.New(t.Schema.ModelType).Interface() }

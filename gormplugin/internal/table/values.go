@@ -116,7 +116,7 @@ func TextOf(value any) (string, bool) {
 
 // LearnSpellings asks the database once for the types of a table's columns, if keys are texts.
 func (t *Table) LearnSpellings(db *gorm.DB) error {
-	if t.IsLeaf() {
+	if t.IsLeaf {
 		if err := t.Above.LearnSpellings(db); err != nil {
 			return err
 		}

@@ -119,7 +119,7 @@ func (r *Arrangement) assign(ctx context.Context, t *table.Table, a *assignment,
 // of the tree can have. It returns the moves from there to the new places.
 func (e *Engine) setAside(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move, descend bool) ([]plan.Move, error) {
 	there, back := plan.Aside(moves)
-	named := t.Path != nil && !t.IsLeaf() && !t.ByIDs // those of ids are unique by themselves
+	named := t.Path != nil && !t.IsLeaf && !t.ByIDs // those of ids are unique by themselves
 	for chunk := range slices.Chunk(back, table.MaxPlaceholders/3) {
 		var ids, names, paths []any
 		for _, m := range chunk {

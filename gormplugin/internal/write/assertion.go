@@ -132,7 +132,7 @@ func (e *Engine) lockRest(db *gorm.DB, t *table.Table, c *plan.Chains) (map[any]
 // the statement hits among those of the plan.
 func (e *Engine) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, on *plan.Basis) (locked map[any]*table.Node, hit plan.Hits, err error) {
 	ids := on.IDs()
-	if t.IsLeaf() || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
+	if t.IsLeaf || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
 		if locked, err = e.lockChains(db, t.Above, on.Chains, on.Parents); err != nil {
 			return nil, hit, err
 		}

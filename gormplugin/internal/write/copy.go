@@ -117,7 +117,7 @@ func (e *Engine) planCopy(db *gorm.DB, req *CopyRequest, lock string) (*copying,
 	x := &copying{}
 	var source, parent *table.Node
 	ids := []any{req.ID}
-	if t.IsLeaf() {
+	if t.IsLeaf {
 		leaf, err := t.ByID(db, ids, lock)
 		if err != nil {
 			return nil, err
@@ -144,7 +144,7 @@ func (e *Engine) planCopy(db *gorm.DB, req *CopyRequest, lock string) (*copying,
 		}
 		return n
 	}
-	if !t.IsLeaf() {
+	if !t.IsLeaf {
 		source = need(req.ID)
 	} else if above := need(source.Parent); above != nil {
 		t.Follow(source, above)
@@ -162,7 +162,7 @@ func (e *Engine) planCopy(db *gorm.DB, req *CopyRequest, lock string) (*copying,
 // them are where they were planned to be.
 func (e *Engine) assertCopy(db *gorm.DB, t *table.Table, x *copying) error {
 	found, err := e.lockChains(db, t.Above, x.chains, x.known)
-	if err == nil && t.IsLeaf() {
+	if err == nil && t.IsLeaf {
 		found, err = t.ByID(db, []any{x.Source.ID}, e.Dialect.Share)
 	}
 	if err != nil {

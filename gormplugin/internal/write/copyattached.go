@@ -28,7 +28,7 @@ func (e *Engine) CheckCopy(req *CopyRequest) error {
 		if err != nil {
 			return err
 		}
-		if l.table = leaf; leaf.Above != req.Table || !leaf.IsLeaf() {
+		if l.table = leaf; leaf.Above != req.Table || !leaf.IsLeaf {
 			return leaf.Unsupported("it is not a leaf of %s: use CopyAttached", req.Table.TableName)
 		}
 		if err := checkValues(leaf, l.Values); err != nil {

@@ -94,7 +94,7 @@ func (e *Engine) copyAll(db *gorm.DB, tx *txn.Transaction, st *Statement, req *C
 
 // subtree reads the row and those below, and returns their copies, level by level.
 func (e *Engine) subtree(db *gorm.DB, t *table.Table, x *copying) ([][]*plan.Copied, error) {
-	if t.IsLeaf() {
+	if t.IsLeaf {
 		return [][]*plan.Copied{{{Of: x.Source, Node: x.After, Above: x.Above}}}, nil
 	}
 	var rows []*table.Node
@@ -140,7 +140,7 @@ func (e *Engine) whole(db *gorm.DB, t *table.Table, from, where clause.Expressio
 
 // slot is the condition that a row is where the copy's top row goes.
 func slot(t *table.Table, x *copying) clause.Expression {
-	if !t.IsLeaf() {
+	if !t.IsLeaf {
 		return t.HasPath(x.After.Tree, x.To.Path)
 	}
 	return clause.And(clause.Eq{Column: table.Column(t.Parent), Value: x.After.Parent}, t.Exactly(table.Column(t.Name), x.After.Name))
@@ -161,13 +161,13 @@ func (e *Engine) checkSlot(db *gorm.DB, t *table.Table, x *copying) error {
 // isApart reports whether the path of a new row cannot be written before the row has its id, or
 // does not tell the row from its siblings. Until then, the path is a name at the top that no row
 // has.
-func isApart(t *table.Table) bool { return !t.IsLeaf() && (t.ByIDs || t.PathForm.OfParent) }
+func isApart(t *table.Table) bool { return !t.IsLeaf && (t.ByIDs || t.PathForm.OfParent) }
 
 // completeCopies finds new rows by what was written of their paths, and writes what follows from
 // their ids.
 func (e *Engine) completeCopies(db *gorm.DB, t *table.Table, x *copying, part []*plan.Copied, paths []any) error {
 	where, pathOf := slot(t, x), func(*table.Node) any { return paths[0] }
-	if !t.IsLeaf() {
+	if !t.IsLeaf {
 		where = clause.And(t.InTree(clause.CurrentTable, x.After.Tree), t.TextIn(table.Column(t.Path), paths))
 		pathOf = func(n *table.Node) any { return t.PathForm.Column(n.Path) }
 	}

@@ -65,7 +65,7 @@ func (k *deleting) Write(w *writeRun) error {
 	}
 	// Deleted rows may refer to live ones below the tops, and have to go before these.
 	dead := gone.Dead
-	if len(ids) == 0 || t.IsLeaf() {
+	if len(ids) == 0 || t.IsLeaf {
 		ids, dead = slices.AppendSeq(ids, maps.Keys(dead)), nil
 	}
 	if w.builds("RETURNING") && len(ids) < len(gone.IDs()) {
@@ -129,7 +129,7 @@ func removalOf(db *gorm.DB, t *table.Table, hit plan.Hits, known map[any]*table.
 	if err := operationOf(db).missed(t, len(hit.Live)); err != nil {
 		return nil, err
 	}
-	parents, err := t.Above.Rows(db, known, hit.Outside(t.IsLeaf()), share)
+	parents, err := t.Above.Rows(db, known, hit.Outside(t.IsLeaf), share)
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func removeDead(w *writeRun, dead map[any]*table.Node) error {
 // for good where the statement is Unscoped. It returns their number. Descendants that were deleted
 // before are not part of the tree, and stay as they are. Where there are marks, they get these.
 func (e *Engine) removeBelow(db *gorm.DB, t *table.Table, tops []*table.Node, marks clause.Set) (rows int64, err error) {
-	if t.IsLeaf() || len(tops) == 0 {
+	if t.IsLeaf || len(tops) == 0 {
 		return 0, nil
 	}
 	if any, err := e.anyBelow(db, t, tops); err != nil || !any {

@@ -41,7 +41,7 @@ func (k *inserting) Survey(db *gorm.DB, st *Statement) (bool, error) {
 		}
 		rows = slices.Concat(fresh, slices.DeleteFunc(present, func(row *arrival) bool { return row.from == nil }))
 		for _, row := range rows[len(fresh):] {
-			if at, err := st.Table.Above.Location(row.from); err == nil && !st.Table.IsLeaf() {
+			if at, err := st.Table.Above.Location(row.from); err == nil && !st.Table.IsLeaf {
 				wanted.Add(at)
 			}
 		}

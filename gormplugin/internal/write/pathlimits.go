@@ -21,7 +21,7 @@ const maxRanges = 100
 // anything, and refuses moves by which the path of a descendant would become longer than its
 // column, or the tree too deep, before anything is written.
 func (e *Engine) checkSubtrees(db *gorm.DB, t *table.Table, moves []plan.Move) (descend bool, err error) {
-	if t.IsLeaf() || !slices.ContainsFunc(moves, plan.Move.Rewrites) {
+	if t.IsLeaf || !slices.ContainsFunc(moves, plan.Move.Rewrites) {
 		return false, nil
 	}
 	moves = lowestFirst(moves)

@@ -148,11 +148,11 @@ func (e *Engine) nodesOf(db *gorm.DB, t *table.Table, keys []any, hit plan.Hits,
 	if err != nil {
 		return nil, err
 	}
-	if !t.IsLeaf() {
+	if !t.IsLeaf {
 		x.Chains = slices.AppendSeq(x.Chains, maps.Values(hit.Live))
 	}
 	for _, n := range hit.Live {
-		if t.IsLeaf() && x.Parents[n.Parent] == nil {
+		if t.IsLeaf && x.Parents[n.Parent] == nil {
 			return nil, plan.NotFound("%s, the parent of %s", t.Above.RowName(n.Parent), t.RowName(n.ID))
 		}
 	}

@@ -94,7 +94,7 @@ func (e *Engine) relocationBy(db *gorm.DB, t *table.Table, a *assignment, hit pl
 	for _, n := range affected {
 		ids = append(ids, n.Parent, a.ParentOf(n))
 	}
-	if !t.IsLeaf() {
+	if !t.IsLeaf {
 		all := maps.Clone(affected)
 		maps.Copy(all, known)
 		known = all

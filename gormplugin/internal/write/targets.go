@@ -121,7 +121,7 @@ func (e *Engine) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also 
 			return hit, known, nil
 		}
 	}
-	if t.IsLeaf() {
+	if t.IsLeaf {
 		hit, err := e.targetsOf(db, t, stmt, nil, "")
 		return hit, nil, err
 	}
@@ -251,7 +251,7 @@ func recallTarget(t *table.Table, key any, read map[string]map[any]*table.Node, 
 	if known = t.Above.ChainsIn(read, ids); known == nil {
 		return hit, nil, false
 	}
-	if !t.IsLeaf() {
+	if !t.IsLeaf {
 		known[n.ID] = n
 	}
 	return plan.Hits{Live: map[any]*table.Node{n.ID: n}, Recalled: true}, known, true
