@@ -13,7 +13,7 @@ import (
 
 // about says which row of an arrangement an error is about.
 func (u *updating) about(n *Node, err error) error {
-	if _, said := errors.AsType[*fault.RowError](err); said || u.change.Parents == nil {
+	if _, said := errors.AsType[*fault.RowError](err); said || u.Change.Parents == nil {
 		return err
 	}
 	return &fault.RowError{Table: u.shape.TableName, ID: n.ID, Err: err}
@@ -28,7 +28,7 @@ func (u *updating) circling(n *Node) *Node {
 		}
 	}
 	for range len(u.affected) {
-		if u.change.ParentOf(n) != n.Parent {
+		if u.Change.ParentOf(n) != n.Parent {
 			break // in a damaged tree, there may be none
 		}
 		n = u.affectedAbove(n)
@@ -39,7 +39,7 @@ func (u *updating) circling(n *Node) *Node {
 // affectedAbove returns the lowest of the affected rows that the change leaves above one, nil if
 // there is none.
 func (u *updating) affectedAbove(n *Node) *Node {
-	n = u.Parents[u.change.ParentOf(n)]
+	n = u.Parents[u.Change.ParentOf(n)]
 	if n == nil || u.affected[n.ID] != nil {
 		return n
 	}
@@ -86,15 +86,15 @@ func (u *updating) carried(n *Node, depth int) (*Node, error) {
 // Crosses reports whether rows come below a parent, or to the top, that other rows leave. Only then
 // can a new place of a row, or of one below it, be one that another row still has while the
 // statements run: at the uppermost name of such a place, one row comes and another one leaves.
-func (x *Relocation) Crosses(c *Change) bool {
+func (x *Effect) Crosses() bool {
 	left := make(map[any]bool)
 	for _, m := range x.Moves {
-		if c.ParentOf(m.Node) != m.Node.Parent {
+		if x.Change.ParentOf(m.Node) != m.Node.Parent {
 			left[m.Node.Parent] = true
 		}
 	}
 	for _, m := range x.Moves {
-		if c.ParentOf(m.Node) != m.Node.Parent && left[c.ParentOf(m.Node)] {
+		if x.Change.ParentOf(m.Node) != m.Node.Parent && left[x.Change.ParentOf(m.Node)] {
 			return true
 		}
 	}

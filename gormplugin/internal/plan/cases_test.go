@@ -90,7 +90,7 @@ func TestUpdate_ofStatedPaths(t *testing.T) {
 		hit.Live[2] = g.row(2)
 		err := g.nodes.CheckChange(&c.change, hit)
 		if err == nil {
-			var x *plan.Relocation
+			var x *plan.Effect
 			if x, err = g.nodes.Update(&c.change, hit, g.live()); err == nil && len(x.Moves) > 0 {
 				got = x.Moves[0].Path
 			}
@@ -123,16 +123,16 @@ func TestUpdate_ofRowsWhosePathsDisagree(t *testing.T) {
 func TestDelete(t *testing.T) {
 	g := newGrove()
 	hit := plan.Hits{Live: g.rows(9, 10, 11)}
-	x, err := g.leaves.Delete(hit, g.live())
-	if err != nil || len(x.Tops) != 3 || locks(x) != "t X/a/b/i, t X/a/b/j" || len(hit.Outside(true)) != 3 {
+	x, err := g.leaves.Update(&plan.Change{Deletes: true}, hit, g.live())
+	if err != nil || len(x.Tops) != 3 || locks(x) != "t X/a/b/i, t X/a/b/j" {
 		t.Errorf("leaves: %v, %s, %v", x, locks(x), err)
 	}
 	hit = plan.Hits{Live: g.rows(2, 3, 4)}
-	if x, err = g.nodes.Delete(hit, g.live()); err != nil || len(x.Tops) != 2 || locks(x) != "t X/a/b, t X/d" || len(hit.Outside(false)) != 2 || len(x.Chains) != 1 {
+	if x, err = g.nodes.Update(&plan.Change{Deletes: true}, hit, g.live()); err != nil || len(x.Tops) != 2 || locks(x) != "t X/a/b, t X/d" || len(x.Chains) != 1 {
 		t.Errorf("nodes: %v, %s, %v", x, locks(x), err)
 	}
-	testerr.None(t, x.Differs(x.On(), g.rows(1)))
-	testerr.Is(t, "without locks", x.Differs(x.On(), nil), pathlock.ErrPathChanged)
+	testerr.None(t, x.Differs(x, g.rows(1)))
+	testerr.Is(t, "without locks", x.Differs(x, nil), pathlock.ErrPathChanged)
 }
 
 func TestPathsOfIDs(t *testing.T) {
@@ -187,7 +187,7 @@ func TestPathsOfIDs(t *testing.T) {
 
 func TestDiffers(t *testing.T) {
 	g := newGrove()
-	plans := make(map[string]*plan.Relocation)
+	plans := make(map[string]*plan.Effect)
 	elsewhere := g.rows(2)
 	elsewhere[2].Path = "/z"
 	for what, u := range map[string]struct {
@@ -202,7 +202,7 @@ func TestDiffers(t *testing.T) {
 		for actual, y := range plans {
 			// What no longer moves, as somebody else has moved it, needs no lock.
 			fewer := planned == "b and c to /d" && (actual == "b to /d" || actual == "c to /d")
-			if err := x.Differs(y.On(), g.live()); (err == nil) != (planned == actual || fewer) || err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
+			if err := x.Differs(y, g.live()); (err == nil) != (planned == actual || fewer) || err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
 				t.Errorf("planned %s, then %s: got the error %v", planned, actual, err)
 			}
 		}

@@ -73,9 +73,11 @@ func (h Hits) IDs() []any {
 	return append(slices.Collect(maps.Keys(h.Live)), slices.Collect(maps.Keys(h.Dead))...)
 }
 
-// Basis is what the plan of an UPDATE or a DELETE was made on, and what it needs locked.
-type Basis struct {
+// Effect is what an UPDATE or a DELETE does to the tree.
+type Effect struct {
 	shape *Shape
+	// Change is what was asked for, and Hits are the rows that it was planned on.
+	Change *Change
 	Hits
 	// Parents are the rows above those that are hit, before the change and after it, with what was
 	// read of the rows above these.
@@ -86,30 +88,65 @@ type Basis struct {
 	Chains []*Node
 	// places has, by id, the route of each row that gets or loses a place by the plan.
 	places map[any]route
+	// Moves are the rows that get other places, and TopArrivals those that come to the top of their
+	// trees.
+	Moves []Move
+	TopArrivals
+	// Tops are the live rows that a deletion hits, without those that lie below others of them.
+	Tops []*Node
 }
 
 // route is where a row is and where it will be; zero where it has no place.
 type route struct{ from, to pathlock.Location }
 
-// newBasis returns the basis of a plan for rows.
-func newBasis(s *Shape, hit Hits, parents map[any]*Node) Basis {
-	return Basis{shape: s, Hits: hit, Parents: parents, Claims: make(Claims), places: make(map[any]route)}
+// StaysPut reports whether the tree is the same afterwards as before, and no row of it is deleted
+// or restored.
+func (x *Effect) StaysPut() bool { return len(x.Moves)+len(x.Dead) == 0 && !x.Change.Deletes }
+
+// After returns the rows that move as the change leaves them, and if stayed is set, those that stay
+// where they are.
+func (x *Effect) After(stayed bool) map[any]*Node {
+	now := make(map[any]*Node, len(x.Moves))
+	if stayed {
+		maps.Copy(now, x.Live)
+	}
+	for _, m := range x.Moves {
+		now[m.ID] = m.After()
+	}
+	return now
 }
 
-// On returns the basis itself, of any plan that it is a part of.
-func (b *Basis) On() *Basis { return b }
+// HasVersion reports whether all live rows have the version.
+func (x *Effect) HasVersion(version any) bool {
+	for _, n := range x.Live {
+		if version != n.Version {
+			return false
+		}
+	}
+	return true
+}
+
+// StatesOutdated reports whether the change states a path that a row does not have.
+func (x *Effect) StatesOutdated() bool {
+	for _, n := range x.Live {
+		if !x.shape.AsStated(n, x.Change.Path, x.Change.IDs) {
+			return true
+		}
+	}
+	return false
+}
 
 // Differs compares a plan with the one that the locking reads led to. The locks are right only if
 // every place is the same, and every node above was locked.
-func (b *Basis) Differs(actual *Basis, locked map[any]*Node) error {
+func (x *Effect) Differs(actual *Effect, locked map[any]*Node) error {
 	for id, at := range actual.places {
-		if before, planned := b.places[id]; !planned || before != at {
-			return &fault.PathChangedError{Table: b.shape.TableName, ID: id, Planned: before.from.Path.Column(), Actual: at.from.Path.Column()}
+		if before, planned := x.places[id]; !planned || before != at {
+			return &fault.PathChangedError{Table: x.shape.TableName, ID: id, Planned: before.from.Path.Column(), Actual: at.from.Path.Column()}
 		}
 	}
 	for _, n := range actual.Chains {
 		if locked[n.ID] == nil {
-			return &fault.PathChangedError{Table: b.shape.Above.TableName, ID: n.ID, Actual: n.Path}
+			return &fault.PathChangedError{Table: x.shape.Above.TableName, ID: n.ID, Actual: n.Path}
 		}
 	}
 	return nil

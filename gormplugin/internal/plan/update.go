@@ -31,12 +31,16 @@ type Change struct {
 	// StatesPath is set if a path of names is assigned, and ByPath once the parent has been found
 	// by it: see [Shape.Goal].
 	StatesPath, ByPath bool
-	// Restores is set if the deletion mark is assigned to be that of a live row.
-	Restores bool
+	// Restores is set if the deletion mark is assigned to be that of a live row, and Deletes if rows
+	// are deleted, or marked as deleted, whatever else is assigned.
+	Restores, Deletes bool
 }
 
-// ParentOf returns a row's parent after the change.
+// ParentOf returns a row's parent after the change; that of a row that is deleted does not count.
 func (c *Change) ParentOf(n *Node) any {
+	if c.Deletes {
+		return n.Parent
+	}
 	if parent, ok := c.Parents[n.ID]; ok {
 		return parent
 	}
@@ -59,7 +63,7 @@ func (c *Change) SameAs(d *Change) bool {
 	name := c.Name == d.Name || c.Name != nil && d.Name != nil && *c.Name == *d.Name
 	parent := c.Parent == d.Parent || c.Parent != nil && d.Parent != nil && *c.Parent == *d.Parent
 	return name && parent && c.Key == d.Key && c.Tree == d.Tree && c.Path == d.Path && c.IDs == d.IDs &&
-		c.AtTop == d.AtTop && c.StatesPath == d.StatesPath && c.Restores == d.Restores && maps.Equal(c.Parents, d.Parents) && maps.Equal(c.Trees, d.Trees)
+		c.AtTop == d.AtTop && c.StatesPath == d.StatesPath && c.Restores == d.Restores && c.Deletes == d.Deletes && maps.Equal(c.Parents, d.Parents) && maps.Equal(c.Trees, d.Trees)
 }
 
 // Goal returns where the parent is that a change states by its path instead, below which all of the
@@ -68,7 +72,7 @@ func (c *Change) SameAs(d *Change) bool {
 // parent, or a path that leaves every row where it is. Deleted rows among others stay where they
 // are. parents has the rows above.
 func (s *Shape) Goal(c *Change, hit Hits, parents map[any]*Node) (to Spot, ok bool, err error) {
-	if !c.StatesPath || !s.PathForm.OfParent || c.Parent != nil || c.Parents != nil {
+	if !c.StatesPath || !s.PathForm.OfParent || c.Parent != nil || c.Parents != nil || c.Deletes {
 		return to, false, nil
 	}
 	affected := c.Affected(hit)
@@ -106,14 +110,6 @@ func (s *Shape) Reach(c Change, parent *Node) (Change, error) {
 	}
 	c.Parent, c.ByPath = &id, true
 	return c, nil
-}
-
-// Relocation is what an UPDATE does to the tree: which of the rows that it hits move where.
-type Relocation struct {
-	Basis
-	Moves []Move
-	// TopArrivals are the rows that come to the top of their trees.
-	TopArrivals TopArrivals
 }
 
 // Move is a row that gets another path, and its subtree with it.
@@ -194,9 +190,12 @@ func (c *Change) Affected(hit Hits) map[any]*Node {
 
 // Update works out what a change does to the rows that it hits. parents has the rows above
 // these, before the change and after it, by id.
-func (s *Shape) Update(c *Change, hit Hits, parents map[any]*Node) (*Relocation, error) {
-	x := &Relocation{Basis: newBasis(s, hit, parents), TopArrivals: make(TopArrivals)}
-	u := &updating{Relocation: x, change: c, affected: c.Affected(hit), at: make(map[Spot]*Node), taken: make(map[pathlock.Location]bool)}
+func (s *Shape) Update(c *Change, hit Hits, parents map[any]*Node) (*Effect, error) {
+	x := &Effect{shape: s, Change: c, Hits: hit, Parents: parents, Claims: make(Claims), places: make(map[any]route), TopArrivals: make(TopArrivals)}
+	if c.Deletes {
+		return x, x.remove()
+	}
+	u := &updating{Effect: x, affected: c.Affected(hit), at: make(map[Spot]*Node), taken: make(map[pathlock.Location]bool)}
 	for _, n := range hit.Live {
 		u.at[Spot{n.Tree, n.Path}] = n
 	}
@@ -212,8 +211,7 @@ func (s *Shape) Update(c *Change, hit Hits, parents map[any]*Node) (*Relocation,
 
 // updating is an update that is being planned.
 type updating struct {
-	*Relocation
-	change   *Change
+	*Effect
 	affected map[any]*Node
 	// at are the rows that are hit by their places, and taken are the slots of those that move.
 	at    map[Spot]*Node
@@ -224,7 +222,7 @@ type updating struct {
 
 // consider enters one affected row into the relocation.
 func (u *updating) consider(n *Node) error {
-	s, c := u.shape, u.change
+	s, c := u.shape, u.Change
 	restored := u.Dead[n.ID] != nil
 	tree := n.Tree
 	if s.IsLeaf {
@@ -276,7 +274,7 @@ func (u *updating) consider(n *Node) error {
 // place, that is none of the statement's business. Where the row itself has changed its own, the
 // statement would undo that.
 func (u *updating) checkStated(n, after *Node, restored bool) error {
-	s, c := u.shape, u.change
+	s, c := u.shape, u.Change
 	switch {
 	case c.AtTop && c.Parent == nil && n.Parent != nil:
 		return s.Misplaced("an empty path does not move %s to the top: use gormplugin.Move, or set the parent, too", s.RowName(n.ID))
@@ -296,7 +294,7 @@ func (u *updating) checkStated(n, after *Node, restored bool) error {
 func (u *updating) after(n *Node, depth int) (*Node, error) {
 	s := u.shape
 	after := *n
-	after.Parent, after.Name = u.change.ParentOf(n), u.change.NameOf(n)
+	after.Parent, after.Name = u.Change.ParentOf(n), u.Change.NameOf(n)
 	var parent *Node
 	switch {
 	case after.Parent == nil && s.IsLeaf:
@@ -310,7 +308,7 @@ func (u *updating) after(n *Node, depth int) (*Node, error) {
 		above := u.Parents[after.Parent]
 		if depth == pathlock.MaxDepth {
 			if circling := u.circling(n); circling != nil {
-				above = u.Parents[u.change.ParentOf(circling)]
+				above = u.Parents[u.Change.ParentOf(circling)]
 				return nil, u.about(circling, fmt.Errorf("%w: %w: %s cannot go below %s", fault.ErrWouldCycle, shown.Inside(s.RowName(circling.ID)), shown.Text(circling.Path), shown.Text(above.Path)))
 			}
 		}
@@ -346,7 +344,7 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 	if err != nil {
 		return err
 	}
-	if u.change.Parents != nil && u.taken[to] && !s.Nameless {
+	if u.Change.Parents != nil && u.taken[to] && !s.Nameless {
 		return &fault.NameTakenError{Table: s.TableName, Tree: to.Tree, Path: to.Path}
 	}
 	u.taken[to] = true

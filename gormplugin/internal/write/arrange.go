@@ -15,7 +15,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
@@ -92,9 +91,9 @@ func (r *Arrangement) Assigned() map[string]any {
 }
 
 // assign adds the values that the arrangement has for the rows with the ids.
-func (r *Arrangement) assign(ctx context.Context, t *table.Table, a *assignment, x *relocation, ids []any) {
+func (r *Arrangement) assign(ctx context.Context, t *table.Table, a *assignment, x *plan.Effect, ids []any) {
 	columns := r.columns
-	if t.Name != nil && x.Crosses(&a.Change) {
+	if t.Name != nil && x.Crosses() {
 		columns = append(slices.Clone(columns), t.Name) // they were set aside
 	}
 	for _, f := range columns {
@@ -117,7 +116,8 @@ func (r *Arrangement) assign(ctx context.Context, t *table.Table, a *assignment,
 
 // setAside renames the rows that move, so that they and the rows below them have paths that no row
 // of the tree can have. It returns the moves from there to the new places.
-func (e *Engine) setAside(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move, descend bool) ([]plan.Move, error) {
+func (s *statement) setAside(moves []plan.Move, descend bool) ([]plan.Move, error) {
+	t := s.Table
 	there, back := plan.Aside(moves)
 	named := t.Path != nil && !t.IsLeaf && !t.ByIDs // those of ids are unique by themselves
 	for chunk := range slices.Chunk(back, table.MaxPlaceholders/3) {
@@ -127,10 +127,10 @@ func (e *Engine) setAside(db *gorm.DB, tx *txn.Transaction, t *table.Table, move
 		}
 		var err error
 		if t.Name != nil {
-			err = writeEach(db, t, t.Name, ids, names)
+			err = s.writeEach(t, t.Name, ids, names)
 		}
 		if err == nil && named {
-			err = writeEach(db, t, t.Path, ids, paths)
+			err = s.writeEach(t, t.Path, ids, paths)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("gormplugin: setting rows of %s aside: %w", t.TableName, err)
@@ -142,13 +142,14 @@ func (e *Engine) setAside(db *gorm.DB, tx *txn.Transaction, t *table.Table, move
 	case !descend:
 		return back, nil
 	}
-	return back, e.rewriteMoved(db, tx, t, there)
+	return back, s.rewriteMoved(there)
 }
 
 // checkSlots refuses an arrangement by which a row gets a sibling that has its name and does not
 // move. A unique index would not say which row it is.
-func (e *Engine) checkSlots(db *gorm.DB, t *table.Table, x *relocation) error {
-	if t.Nameless {
+func (s *statement) checkSlots(x *plan.Effect) error {
+	t := s.Table
+	if x.Change.Parents == nil || t.Nameless {
 		return nil
 	}
 	type slot struct {
@@ -157,23 +158,23 @@ func (e *Engine) checkSlots(db *gorm.DB, t *table.Table, x *relocation) error {
 	}
 	moves := make(map[slot]plan.Move, len(x.Moves))
 	for _, m := range x.Moves {
-		moves[slot{x.assignment.ParentOf(m.Node), m.Name}] = m
+		moves[slot{x.Change.ParentOf(m.Node), m.Name}] = m
 	}
 	for chunk := range slices.Chunk(x.Moves, table.MaxPlaceholders/2) {
 		var parents, names []any
 		for _, m := range chunk {
-			parents, names = append(parents, x.assignment.ParentOf(m.Node)), append(names, m.Name)
+			parents, names = append(parents, x.Change.ParentOf(m.Node)), append(names, m.Name)
 		}
 		below := []clause.Expression{t.AtTop()}
 		if parents = slices.DeleteFunc(parents, func(id any) bool { return id == nil }); len(parents) > 0 {
 			below = append(below, t.KeyIn(table.Column(t.Parent), parents))
 		}
-		rows, err := t.Read(db, table.Selection{Where: clause.And(t.InTree(clause.CurrentTable, chunk[0].Tree), table.AnyOf(below), table.OneOf(t.Name, names))})
+		rows, err := t.Read(s.DB, table.Selection{Where: clause.And(t.InTree(clause.CurrentTable, chunk[0].Tree), table.AnyOf(below), table.OneOf(t.Name, names))})
 		if err != nil {
 			return err
 		}
 		for _, n := range rows {
-			if m, taken := moves[slot{n.Parent, n.Name}]; taken && m.ID != n.ID && x.assignment.ParentOf(n) == n.Parent {
+			if m, taken := moves[slot{n.Parent, n.Name}]; taken && m.ID != n.ID && x.Change.ParentOf(n) == n.Parent {
 				return &fault.RowError{Table: t.TableName, ID: m.ID, Err: &fault.NameTakenError{Table: t.TableName, Tree: m.To.Tree, Path: m.To.Path}}
 			}
 		}

@@ -31,15 +31,12 @@ type assignment struct {
 }
 
 // touches reports whether the assignment can change the tree.
-func (a *assignment) touches() bool { return a.place || a.Restores || a.deletes() }
-
-// deletes reports whether the assignment marks rows as deleted.
-func (a *assignment) deletes() bool { return len(a.marks) > 0 }
+func (a *assignment) touches() bool { return a.place || a.Restores || a.Deletes }
 
 // assignmentIn returns what the update in stmt assigns, as GORM itself works it out. It adds the
 // conditions on the primary key to stmt.
-func assignmentIn(t *table.Table, stmt *gorm.Statement, op *Operation) (*assignment, error) {
-	a := &assignment{}
+func (s *statement) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
+	t, a := s.Table, &assignment{}
 	if c, ok := stmt.Clauses["SET"]; ok {
 		a.set, _ = c.Expression.(clause.Set)
 	} else {
@@ -86,8 +83,8 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement, op *Operation) (*assignm
 			continue
 		}
 		a.place = a.place || f != t.Fence
-		if f == t.Parent && op != nil && op.Arranged != nil {
-			a.arranged, a.Parents, a.Trees = op.Arranged, op.Arranged.Parents, op.Arranged.trees
+		if f == t.Parent && s.op != nil && s.op.Arranged != nil {
+			a.arranged, a.Parents, a.Trees = s.op.Arranged, s.op.Arranged.Parents, s.op.Arranged.trees
 			continue
 		}
 		planned, err := takeAssigned(stmt.Context, t, a, f, assigned.Value)
@@ -100,6 +97,9 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement, op *Operation) (*assignm
 		if f == t.Parent && *a.Parent == nil {
 			a.set[i].Value = t.NoParentValue()
 		}
+	}
+	if a.Deletes = len(a.marks) > 0; a.Deletes {
+		a.Restores = false
 	}
 	if a.arranged != nil && a.Name != nil {
 		return nil, t.Unsupported("a hook cannot set the name of rows that are arranged: all of them would get the same")
@@ -158,16 +158,16 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 // rehearse works out the assignments of an update early, before the hooks, and returns them with a
 // copy of the statement. GORM writes what it assigns into the model, unless it cannot address that:
 // so nothing of the caller's changes.
-func rehearse(t *table.Table, db *gorm.DB) (*assignment, *gorm.Statement, error) {
-	copied := db.Session(&gorm.Session{Initialized: true}).Statement
-	model := reflect.ValueOf(db.Statement.Model)
+func (s *statement) rehearse() (*assignment, *gorm.Statement, error) {
+	copied := s.DB.Session(&gorm.Session{Initialized: true}).Statement
+	model := reflect.ValueOf(copied.Model)
 	for model.Kind() == reflect.Pointer || model.Kind() == reflect.Interface {
 		model = model.Elem()
 	}
 	if copied.ReflectValue = model; model.CanAddr() {
 		copied.ReflectValue = reflect.ValueOf(model.Interface())
 	}
-	a, err := assignmentIn(t, copied, operationOf(db))
+	a, err := s.assignmentIn(copied)
 	return a, copied, err
 }
 
@@ -197,8 +197,8 @@ func eachOf(t *table.Table, f *schema.Field, ids, values []any) clause.Expressio
 }
 
 // writeEach writes a column of the rows with the ids.
-func writeEach(db *gorm.DB, t *table.Table, f *schema.Field, ids, values []any) error {
-	return t.UpdateDirect(db, f, eachOf(t, f, ids, values), t.KeyIn(table.Column(t.Key), ids))
+func (s *statement) writeEach(t *table.Table, f *schema.Field, ids, values []any) error {
+	return t.UpdateDirect(s.DB, f, eachOf(t, f, ids, values), t.KeyIn(table.Column(t.Key), ids))
 }
 
 // drop removes what is assigned to a column.
@@ -219,7 +219,7 @@ func (a *assignment) operation() string {
 	switch {
 	case a.Parents != nil:
 		return "arrange"
-	case a.deletes():
+	case a.Deletes:
 		return "delete"
 	case a.Restores:
 		return "restore"
@@ -232,10 +232,10 @@ func (a *assignment) operation() string {
 	}
 }
 
-// describe says in a statement's path locks what the assignment does.
-func (a *assignment) describe(h *pathLocks, t *table.Table) {
-	h.Operation = a.operation()
-	if h.Note = h.Operation + " in " + t.TableName; h.Operation == "update" {
-		h.Note = fmt.Sprintf("update of %d columns in %s", len(a.set), t.TableName)
+// describe says in the statement's path locks what the assignment does.
+func (s *statement) describe(a *assignment) {
+	s.Operation = a.operation()
+	if s.Note = s.Operation + " in " + s.Table.TableName; s.Operation == "update" {
+		s.Note = fmt.Sprintf("update of %d columns in %s", len(a.set), s.Table.TableName)
 	}
 }

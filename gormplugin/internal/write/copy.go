@@ -11,7 +11,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -42,66 +41,11 @@ type LeafCopy struct {
 	copies []*plan.Copied
 }
 
-// Copy copies what was asked for: in the transaction that db is in, or else in one of its own,
-// which begins once the path locks are granted.
-func (e *Engine) Copy(db *gorm.DB, req *CopyRequest) error {
-	tx, err := e.TransactionOf(db)
-	if err != nil {
-		return err
-	}
-	st := &Statement{Table: req.Table, pathLocks: pathLocks{Operation: "copy", Note: "copy in " + req.Table.TableName}}
-	if tx != nil {
-		return e.explained(db, st, e.copyWithin(db, tx, st, req, nil))
-	}
-	planned, err := e.planCopy(db, req, "")
-	if err != nil {
-		return e.explained(db, nil, err)
-	}
-	if err := e.acquireEarly(db, &st.pathLocks, planned); err != nil {
-		return err
-	}
-	defer st.releaseUnlessBegun(db)
-	if err := e.beginTransaction(db, st); err != nil {
-		return err
-	}
-	// What was given to CopyAttached may panic. After the commit, this does nothing.
-	defer func() { _ = st.Begun.Rollback() }()
-	if err := e.explained(db, st, e.copyWithin(db, st.Begun.Transaction, st, req, planned)); err != nil {
-		return err
-	}
-	return st.Begun.Commit()
-}
-
-// copyWithin copies in a transaction: it works out where the copy goes, and locks what it relies
-// on. planned, unless nil, is the result of plain reads.
-func (e *Engine) copyWithin(db *gorm.DB, tx *txn.Transaction, st *Statement, req *CopyRequest, planned *copying) error {
-	tx.Writing.Lock()
-	defer tx.Writing.Unlock()
-	if err := e.becomeWriter(db, tx, req.Table.Above); err != nil {
-		return err
-	}
-	x, err := planAndAssert(e, db, tx, &st.pathLocks, steps[*copying]{
-		Plan: func(locking bool) (*copying, error) {
-			switch {
-			case locking:
-				return e.planCopy(db, req, e.Dialect.Share)
-			case planned == nil:
-				return e.planCopy(db, req, "")
-			default:
-				return planned, nil
-			}
-		},
-		Assert: func(x *copying) (*copying, error) { return x, e.assertCopy(db, req.Table, x) },
-	})
-	if err != nil {
-		return err
-	}
-	st.Slots = []nameSlot{{x.To, x.After.Tree, x.After.Parent, x.After.Name}}
-	return e.copyRows(db, tx, st, req, x)
-}
-
 // copying is a copy under way: from where to where it goes, and the rows on which that was planned.
 type copying struct {
+	*statement
+	req *CopyRequest
+	// Copy is nil until it has been planned.
 	*plan.Copy
 	// chains are the nodes that must stay where they are, and known has what was read of the rows
 	// above them.
@@ -111,19 +55,76 @@ type copying struct {
 	written bool
 }
 
+// Copy copies what was asked for: in the transaction that db is in, or else in one of its own,
+// which begins once the path locks are granted.
+func (e *Engine) Copy(db *gorm.DB, req *CopyRequest) (err error) {
+	s := &statement{Engine: e, DB: db, Table: req.Table, pathLocks: pathLocks{Operation: "copy", Note: "copy in " + req.Table.TableName}}
+	x := &copying{statement: s, req: req}
+	if s.tx, err = e.TransactionOf(db); err != nil {
+		return err
+	}
+	if s.tx != nil {
+		return s.explained(x.copyWithin())
+	}
+	if err := x.planCopy(""); err != nil {
+		return s.explained(err)
+	}
+	if err := s.acquireEarly(x); err != nil {
+		return err
+	}
+	defer s.releaseUnlessBegun()
+	if err := s.beginTransaction(); err != nil {
+		return err
+	}
+	// What was given to CopyAttached may panic. After the commit, this does nothing.
+	defer func() { _ = s.Begun.Rollback() }()
+	if err := s.explained(x.copyWithin()); err != nil {
+		return err
+	}
+	return s.Begun.Commit()
+}
+
+// copyWithin copies in a transaction: it works out where the copy goes, and locks what it relies
+// on.
+func (x *copying) copyWithin() error {
+	x.tx.Writing.Lock()
+	defer x.tx.Writing.Unlock()
+	if err := x.becomeWriter(); err != nil {
+		return err
+	}
+	err := x.planAndAssert(steps{
+		Plan: func(locking bool) (plan.Demand, error) {
+			switch {
+			case locking:
+				return x, x.planCopy(x.Dialect.Share)
+			case x.Copy == nil:
+				return x, x.planCopy("")
+			default:
+				return x, nil
+			}
+		},
+		Assert: x.assertCopy,
+	})
+	if err != nil {
+		return err
+	}
+	x.Slots = []nameSlot{{x.To, x.After.Tree, x.After.Parent, x.After.Name}}
+	return x.copyRows()
+}
+
 // planCopy reads where the row is and where its copy goes.
-func (e *Engine) planCopy(db *gorm.DB, req *CopyRequest, lock string) (*copying, error) {
-	t := req.Table
-	x := &copying{}
+func (x *copying) planCopy(lock string) error {
+	t, req := x.Table, x.req
+	x.chains = nil
 	var source, parent *table.Node
 	ids := []any{req.ID}
 	if t.IsLeaf {
-		leaf, err := t.ByID(db, ids, lock)
+		leaf, err := t.ByID(x.DB, ids, lock)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if source = leaf[req.ID]; source == nil {
-			return nil, t.Missing(req.ID)
+			return t.Missing(req.ID)
 		}
 		ids = []any{source.Parent}
 	}
@@ -131,8 +132,8 @@ func (e *Engine) planCopy(db *gorm.DB, req *CopyRequest, lock string) (*copying,
 		ids = append(ids, req.Parent)
 	}
 	var err error
-	if x.known, err = t.Above.Rows(db, nil, ids, lock); err != nil {
-		return nil, err
+	if x.known, err = t.Above.Rows(x.DB, nil, ids, lock); err != nil {
+		return err
 	}
 	need := func(id any) *table.Node {
 		n := x.known[id]
@@ -155,15 +156,16 @@ func (e *Engine) planCopy(db *gorm.DB, req *CopyRequest, lock string) (*copying,
 	if err == nil {
 		x.Copy, err = t.Copy(source, parent, req.Name, req.Snapshot)
 	}
-	return x, err
+	return err
 }
 
 // assertCopy row-locks the row, the new parent, and everything above both, and checks that all of
 // them are where they were planned to be.
-func (e *Engine) assertCopy(db *gorm.DB, t *table.Table, x *copying) error {
-	found, err := e.lockChains(db, t.Above, x.chains, x.known)
+func (x *copying) assertCopy() error {
+	t := x.Table
+	found, err := x.lockChains(x.chains, x.known)
 	if err == nil && t.IsLeaf {
-		found, err = t.ByID(db, []any{x.Source.ID}, e.Dialect.Share)
+		found, err = t.ByID(x.DB, []any{x.Source.ID}, x.Dialect.Share)
 	}
 	if err != nil {
 		return err
@@ -189,7 +191,7 @@ func newKeyOf(c *plan.Copied) any { return c.ID }
 
 // insertCopies copies some rows to below rows that are there. It returns what it has written of
 // their paths.
-func (e *Engine) insertCopies(db *gorm.DB, st *Statement, t *table.Table, part []*plan.Copied, given map[string]any) (paths []any, err error) {
+func (x *copying) insertCopies(t *table.Table, part []*plan.Copied, given map[string]any) (paths []any, err error) {
 	standIn := rand.Text()[:12]
 	for i, c := range part {
 		if err := t.Settle(c, nil); err != nil {
@@ -229,11 +231,11 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, t *table.Table, part [
 	if t.Tree != nil {
 		placed[t.Tree] = typed(part[0].Tree, t.Tree)
 	}
-	columns, list := copiedColumns(t, db, placed, given, st.Fence)
+	columns, list := x.copiedColumns(t, placed, given)
 	placeholders := strings.Repeat(", ?", len(list))[len(", "):]
-	d := t.Direct(db).Add("INSERT INTO ? (", clause.Table{Name: t.TableName}).Add(placeholders, columns...)
+	d := t.Direct(x.DB).Add("INSERT INTO ? (", clause.Table{Name: t.TableName}).Add(placeholders, columns...)
 	d.Table, d.TableExpr = "c", nil
-	d.Add(") SELECT "+placeholders, list...).Add(" FROM ? AS c "+e.Dialect.PrimaryKeyHint, clause.Table{Name: t.TableName})
+	d.Add(") SELECT "+placeholders, list...).Add(" FROM ? AS c "+x.Dialect.PrimaryKeyHint, clause.Table{Name: t.TableName})
 	rows, err := d.Add(" WHERE ? AND ?", t.KeyIn(table.Column(t.Key), ids), t.AlsoWhere(t.Alive)).Exec()
 	switch {
 	case err != nil:
@@ -245,7 +247,7 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, t *table.Table, part [
 }
 
 // copiedColumns returns the columns that a copy writes, and the values that it writes there.
-func copiedColumns(t *table.Table, db *gorm.DB, placed map[*schema.Field]any, values map[string]any, fence uint64) (columns, list []any) {
+func (x *copying) copiedColumns(t *table.Table, placed map[*schema.Field]any, values map[string]any) (columns, list []any) {
 	given := make(map[*schema.Field]any, len(values))
 	for name, value := range values {
 		given[t.Schema.LookUpField(name)] = value
@@ -267,12 +269,12 @@ func copiedColumns(t *table.Table, db *gorm.DB, placed map[*schema.Field]any, va
 		case f == t.Version:
 			value = typed(0, f)
 		case f == t.Fence:
-			value = typed(fence, f)
+			value = typed(x.Fence, f)
 		case f.AutoCreateTime > 0 || f.AutoUpdateTime > 0:
-			if err := f.Set(db.Statement.Context, now, db.NowFunc()); err != nil {
-				_ = db.AddError(err)
+			if err := f.Set(x.DB.Statement.Context, now, x.DB.NowFunc()); err != nil {
+				_ = x.DB.AddError(err)
 			}
-			value, _ = f.ValueOf(db.Statement.Context, now)
+			value, _ = f.ValueOf(x.DB.Statement.Context, now)
 			value = typed(value, f)
 		default:
 			value = table.Column(f)

@@ -63,7 +63,8 @@ func hasKeys(t *table.Table, values map[string]any) bool {
 
 // readLeaves reads the leaves that are to be copied along, and refuses those whose paths would not
 // fit.
-func (e *Engine) readLeaves(db *gorm.DB, req *CopyRequest, x *copying, all []*plan.Copied) error {
+func (x *copying) readLeaves(all []*plan.Copied) error {
+	req := x.req
 	if len(req.Leaves) == 0 {
 		return nil
 	}
@@ -71,13 +72,13 @@ func (e *Engine) readLeaves(db *gorm.DB, req *CopyRequest, x *copying, all []*pl
 	for _, c := range all {
 		above[c.Of.ID] = c.Node
 	}
-	rows := table.Selection{Where: req.Table.Within(x.Source.Tree, x.Source.ID, x.Source.Path)}
+	rows := table.Selection{Where: x.Table.Within(x.Source.Tree, x.Source.ID, x.Source.Path)}
 	for i := range req.Leaves {
 		l := &req.Leaves[i]
 		var found []*table.Node
-		err := l.table.OnLeaves(db, rows, func(p, c, where clause.Expression) (err error) {
+		err := l.table.OnLeaves(x.DB, rows, func(p, c, where clause.Expression) (err error) {
 			from := clause.Expr{SQL: "? JOIN ? ON ?", Vars: []any{p, c, belowAbove(l.table)}}
-			found, err = e.whole(db, l.table, from, where)
+			found, err = x.whole(l.table, from, where)
 			return err
 		})
 		if err != nil {
@@ -99,15 +100,15 @@ func (e *Engine) readLeaves(db *gorm.DB, req *CopyRequest, x *copying, all []*pl
 }
 
 // copyLeaves inserts copies of the leaves.
-func (e *Engine) copyLeaves(db *gorm.DB, st *Statement, req *CopyRequest, x *copying) error {
-	for _, l := range req.Leaves {
+func (x *copying) copyLeaves() error {
+	for _, l := range x.req.Leaves {
 		for part := range slices.Chunk(l.copies, copiedAtOnce) {
-			if _, err := e.insertCopies(db, st, l.table, part, l.Values); err != nil {
+			if _, err := x.insertCopies(l.table, part, l.Values); err != nil {
 				return err
 			}
 		}
 		if len(l.copies) > 0 && slices.ContainsFunc(l.table.LeafPaths, table.LeafPath.LacksID) {
-			if err := e.followSubtrees(db, l.table, []*table.Node{x.After}, false); err != nil {
+			if err := x.followSubtrees(l.table, []*table.Node{x.After}, false); err != nil {
 				return err
 			}
 		}
@@ -116,15 +117,15 @@ func (e *Engine) copyLeaves(db *gorm.DB, st *Statement, req *CopyRequest, x *cop
 }
 
 // copyAttached calls what was given to CopyAttached, with some of the copies each time.
-func copyAttached(db *gorm.DB, req *CopyRequest, copies []*plan.Copied) error {
-	t := req.Table
+func (x *copying) copyAttached(copies []*plan.Copied) error {
+	t, db := x.Table, x.DB
 	for part := range slices.Chunk(copies, copiedAtOnce) {
 		ids := valuesOf(part, keyOf)
 		key := clause.Column{Table: "s", Name: t.Key.DBName}
 		pairs := table.Under("s", clause.Expr{SQL: "SELECT ? AS old_id, ? AS new_id FROM ? AS s WHERE ?", Vars: []any{
 			key, eachOf(t, t.Key, ids, valuesOf(part, newKeyOf)), clause.Table{Name: t.TableName}, t.KeyIn(key, ids),
 		}})
-		for _, attach := range req.Attach {
+		for _, attach := range x.req.Attach {
 			if err := attach(Allow(db.Session(&gorm.Session{NewDB: true})), db.Session(&gorm.Session{NewDB: true}).Raw("?", pairs)); err != nil {
 				return err
 			}

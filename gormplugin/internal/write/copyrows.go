@@ -5,13 +5,11 @@ import (
 	"reflect"
 	"slices"
 
-	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 )
 
 // The subtree is read once, by a range of the path index. Go works out the places of the copies.
@@ -24,82 +22,83 @@ const copiedAtOnce = 100
 
 // copyRows carries out a plan whose rows are locked. Where that fails once there are new rows, the
 // transaction ends, even if the caller ignores the error.
-func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *CopyRequest, x *copying) error {
-	all, err := e.copyAll(db, tx, st, req, x)
+func (x *copying) copyRows() error {
+	all, err := x.copyAll()
 	if err != nil {
 		if x.written {
-			if e.Dialect.Classify(err).IsOfAnother() {
+			if x.Dialect.Classify(err).IsOfAnother() {
 				err = fault.Retryable(err)
 			}
-			tx.Abandon(err)
+			x.tx.Abandon(err)
 		}
 		return err
 	}
-	req.Rows = int64(len(all))
-	tx.Writing.Unlock() // what is attached may be written by the plugin, too
-	defer tx.Writing.Lock()
-	if err = copyAttached(db, req, all); err != nil {
-		tx.Abandon(err) // it would leave rows without what belongs to them
+	x.req.Rows = int64(len(all))
+	x.tx.Writing.Unlock() // what is attached may be written by the plugin, too
+	defer x.tx.Writing.Lock()
+	if err = x.copyAttached(all); err != nil {
+		x.tx.Abandon(err) // it would leave rows without what belongs to them
 	}
 	return err
 }
 
 // copyAll copies the subtree and its leaves, and returns the copies.
-func (e *Engine) copyAll(db *gorm.DB, tx *txn.Transaction, st *Statement, req *CopyRequest, x *copying) (all []*plan.Copied, err error) {
-	t := req.Table
-	levels, err := e.subtree(db, t, x)
+func (x *copying) copyAll() (all []*plan.Copied, err error) {
+	t := x.Table
+	levels, err := x.subtree()
 	if err != nil {
 		return nil, err
 	}
 	all = slices.Concat(levels...)
-	if err := e.readLeaves(db, req, x, all); err != nil {
+	if err := x.readLeaves(all); err != nil {
 		return nil, err
 	}
-	if err := e.checkSlot(db, t, x); err != nil {
+	if err := x.checkSlot(); err != nil {
 		return nil, err
 	}
 	l := make(plan.TopArrivals)
 	l.Add(x.After, x.To.Tree)
-	tops, err := e.guardTop(db, t, l)
+	tops, err := x.guardTop(l)
 	if err != nil {
 		return nil, err
 	}
 	for _, level := range levels {
 		for part := range slices.Chunk(level, copiedAtOnce) {
-			paths, err := e.insertCopies(db, st, t, part, req.Values)
+			paths, err := x.insertCopies(t, part, x.req.Values)
 			if err != nil {
 				return nil, err
 			}
 			x.written = true
-			if err := e.completeCopies(db, t, x, part, paths); err != nil {
+			if err := x.completeCopies(part, paths); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := e.recheckTop(db, tx, t, tops); err != nil {
+	if err := x.recheckTop(tops); err != nil {
 		return nil, err
 	}
-	if err := e.fetchCopy(db, req, x); err != nil {
+	if err := x.fetchCopy(); err != nil {
 		return nil, err
 	}
-	if hasKeys(t, req.Values) {
+	if hasKeys(t, x.req.Values) {
 		for _, leaf := range t.Leaves { // those that deleted rows with the same keys have left behind
-			if err := e.followSubtrees(db, leaf, []*table.Node{x.After}, true); err != nil {
+			if err := x.followSubtrees(leaf, []*table.Node{x.After}, true); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return all, e.copyLeaves(db, st, req, x)
+	return all, x.copyLeaves()
 }
 
 // subtree reads the row and those below, and returns their copies, level by level.
-func (e *Engine) subtree(db *gorm.DB, t *table.Table, x *copying) ([][]*plan.Copied, error) {
+func (x *copying) subtree() ([][]*plan.Copied, error) {
+	t := x.Table
 	if t.IsLeaf {
 		return [][]*plan.Copied{{{Of: x.Source, Node: x.After, Above: x.Above}}}, nil
 	}
 	var rows []*table.Node
-	err := t.OnPathIndex(db, func(from table.Hinted) (err error) {
-		rows, err = e.whole(db, t, from.As("c"), t.Within(x.Source.Tree, x.Source.ID, x.Source.Path))
+	err := t.OnPathIndex(x.DB, func(from table.Hinted) (err error) {
+		rows, err = x.whole(t, from.As("c"), t.Within(x.Source.Tree, x.Source.ID, x.Source.Path))
 		return err
 	})
 	if err != nil {
@@ -110,25 +109,25 @@ func (e *Engine) subtree(db *gorm.DB, t *table.Table, x *copying) ([][]*plan.Cop
 
 // whole reads the live rows, called c, that match where, and locks them for sharing. Some databases
 // do not keep out, or do not show, rows that join these meanwhile: so it counts them again.
-func (e *Engine) whole(db *gorm.DB, t *table.Table, from, where clause.Expression) ([]*table.Node, error) {
+func (s *statement) whole(t *table.Table, from, where clause.Expression) ([]*table.Node, error) {
 	begin := func() *table.Direct {
-		d := t.Direct(db)
+		d := t.Direct(s.DB)
 		d.Table, d.TableExpr = "c", nil
 		return d
 	}
-	lock := e.Dialect.Newest
-	if e.Asserts {
-		lock = e.Dialect.Share
+	lock := s.Dialect.Newest
+	if s.Asserts {
+		lock = s.Dialect.Share
 	}
 	d := begin()
 	table.Selection{From: from, Where: where, Lock: lock}.AppendTo(d)
 	rows, err := t.Collect(d, lock != "", false)
-	if err != nil || !e.Asserts || lock == "" {
+	if err != nil || !s.Asserts || lock == "" {
 		return rows, err
 	}
 	var now int
 	d = begin().Add("SELECT COUNT(*) FROM ? WHERE ?", from, t.Matching(where, false))
-	e.addNewest(d)
+	s.addNewest(d)
 	if err := d.One(&now); err != nil {
 		return nil, fmt.Errorf("gormplugin: counting rows of %s: %w", t.TableName, err)
 	}
@@ -139,7 +138,8 @@ func (e *Engine) whole(db *gorm.DB, t *table.Table, from, where clause.Expressio
 }
 
 // slot is the condition that a row is where the copy's top row goes.
-func slot(t *table.Table, x *copying) clause.Expression {
+func (x *copying) slot() clause.Expression {
+	t := x.Table
 	if !t.IsLeaf {
 		return t.HasPath(x.After.Tree, x.To.Path)
 	}
@@ -147,11 +147,12 @@ func slot(t *table.Table, x *copying) clause.Expression {
 }
 
 // checkSlot refuses a name that is taken, even where no unique index would.
-func (e *Engine) checkSlot(db *gorm.DB, t *table.Table, x *copying) error {
+func (x *copying) checkSlot() error {
+	t := x.Table
 	if t.ByIDs {
 		return nil // a path has no name
 	}
-	taken, err := t.Read(db, table.Selection{Where: slot(t, x)})
+	taken, err := t.Read(x.DB, table.Selection{Where: x.slot()})
 	if err != nil || len(taken) == 0 {
 		return err
 	}
@@ -165,15 +166,16 @@ func isApart(t *table.Table) bool { return !t.IsLeaf && (t.ByIDs || t.PathForm.O
 
 // completeCopies finds new rows by what was written of their paths, and writes what follows from
 // their ids.
-func (e *Engine) completeCopies(db *gorm.DB, t *table.Table, x *copying, part []*plan.Copied, paths []any) error {
-	where, pathOf := slot(t, x), func(*table.Node) any { return paths[0] }
+func (x *copying) completeCopies(part []*plan.Copied, paths []any) error {
+	t := x.Table
+	where, pathOf := x.slot(), func(*table.Node) any { return paths[0] }
 	if !t.IsLeaf {
 		where = clause.And(t.InTree(clause.CurrentTable, x.After.Tree), t.TextIn(table.Column(t.Path), paths))
 		pathOf = func(n *table.Node) any { return t.PathForm.Column(n.Path) }
 	}
 	var rows []*table.Node
-	err := t.OnPathIndex(db, func(from table.Hinted) (err error) {
-		rows, err = t.Read(db, table.Selection{From: from, Where: where, Unscoped: true})
+	err := t.OnPathIndex(x.DB, func(from table.Hinted) (err error) {
+		rows, err = t.Read(x.DB, table.Selection{From: from, Where: where, Unscoped: true})
 		return err
 	})
 	if err != nil {
@@ -196,21 +198,22 @@ func (e *Engine) completeCopies(db *gorm.DB, t *table.Table, x *copying, part []
 	}
 	ids := valuesOf(part, newKeyOf)
 	if isApart(t) {
-		err = writeEach(db, t, t.Path, ids, valuesOf(part, func(c *plan.Copied) any { return t.PathForm.Column(c.Path) }))
+		err = x.writeEach(t, t.Path, ids, valuesOf(part, func(c *plan.Copied) any { return t.PathForm.Column(c.Path) }))
 	}
 	if err == nil && t.IDs != nil && !t.IDsForm.OfParent {
-		err = writeEach(db, t, t.IDs, ids, valuesOf(part, func(c *plan.Copied) any { return t.IDsForm.Column(c.IDs) }))
+		err = x.writeEach(t, t.IDs, ids, valuesOf(part, func(c *plan.Copied) any { return t.IDsForm.Column(c.IDs) }))
 	}
 	return err
 }
 
 // fetchCopy reads the new top row.
-func (e *Engine) fetchCopy(db *gorm.DB, req *CopyRequest, x *copying) error {
-	made := reflect.New(req.Table.Schema.ModelType)
-	d := req.Table.Direct(db).Add("SELECT * FROM ? WHERE ?", clause.Table{Name: req.Table.TableName}, clause.Eq{Column: table.Column(req.Table.Key), Value: x.After.ID})
+func (x *copying) fetchCopy() error {
+	t := x.Table
+	made := reflect.New(t.Schema.ModelType)
+	d := t.Direct(x.DB).Add("SELECT * FROM ? WHERE ?", clause.Table{Name: t.TableName}, clause.Eq{Column: table.Column(t.Key), Value: x.After.ID})
 	if err := d.Into(made); err != nil {
 		return fmt.Errorf("gormplugin: reading the copy at %q: %w", x.After.Path, err)
 	}
-	req.Made = made.Elem()
-	return req.Table.Tell(db.Statement.Context, req.Made, x.After.Path)
+	x.req.Made = made.Elem()
+	return t.Tell(x.DB.Statement.Context, x.req.Made, x.After.Path)
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
@@ -17,17 +16,18 @@ import (
 // deleteBelow deletes the rows that match where, which are in ranges of the index over tree and
 // path: it gives them marks or, where there are none, does as GORM would: softly, unless the
 // statement is Unscoped or no type marks the rows. It returns their number.
-func deleteBelow(t *table.Table, db *gorm.DB, where clause.Expression, marks clause.Set) (rows int64, err error) {
-	if marks == nil && !db.Statement.Unscoped {
-		if marks, err = t.Marks(db); err != nil {
+func (s *statement) deleteBelow(where clause.Expression, marks clause.Set) (rows int64, err error) {
+	t := s.Table
+	if marks == nil && !s.DB.Statement.Unscoped {
+		if marks, err = t.Marks(s.DB); err != nil {
 			return 0, err
 		}
 	}
-	err = t.OnPathIndex(db, func(from table.Hinted) error {
+	err = t.OnPathIndex(s.DB, func(from table.Hinted) error {
 		if marks == nil {
-			rows, err = deleteForGood(t, db, from, where)
+			rows, err = s.deleteForGood(from, where)
 		} else {
-			rows, err = t.Direct(db).Add("UPDATE ? ? WHERE ?", from, marks, where).Exec()
+			rows, err = t.Direct(s.DB).Add("UPDATE ? ? WHERE ?", from, marks, where).Exec()
 		}
 		return err
 	})
@@ -37,22 +37,23 @@ func deleteBelow(t *table.Table, db *gorm.DB, where clause.Expression, marks cla
 // deleteForGood removes the rows that match where. MySQL checks foreign keys row by row: if one of
 // these wants the lowest rows removed first, deleteForGood removes them first. It also counts the
 // rows that ON DELETE CASCADE removes before the statement comes to them.
-func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (int64, error) {
+func (s *statement) deleteForGood(from, where clause.Expression) (int64, error) {
+	t := s.Table
 	name := clause.Table{Name: t.TableName}
 	if !t.Dialect.ChildrenFirst {
 		if t.Cascades && t.Dialect.HidesCascades {
 			var rows int64
-			if err := t.Direct(db).Add("SELECT COUNT(*) FROM ? WHERE ?", from, where).One(&rows); err != nil {
+			if err := t.Direct(s.DB).Add("SELECT COUNT(*) FROM ? WHERE ?", from, where).One(&rows); err != nil {
 				return 0, err
 			}
-			_, err := t.Direct(db).Add("DELETE FROM ? WHERE ?", from, where).Exec()
+			_, err := t.Direct(s.DB).Add("DELETE FROM ? WHERE ?", from, where).Exec()
 			return rows, err
 		}
-		return t.Direct(db).Add("DELETE FROM ? WHERE ?", from, where).Exec()
+		return t.Direct(s.DB).Add("DELETE FROM ? WHERE ?", from, where).Exec()
 	}
 	if !t.Cascades && !t.LearnedChildrenFirst.Load() {
 		// In this form, a DELETE may name an index.
-		rows, err := t.Direct(db).Add("DELETE ? FROM ? WHERE ?", name, from, where).Exec()
+		rows, err := t.Direct(s.DB).Add("DELETE ? FROM ? WHERE ?", name, from, where).Exec()
 		switch dialect.MySQLNumber(err) {
 		case errRowReferenced, errRowReferenced2, errCascadeDepth, errCascadeDepthMariaDB:
 		default:
@@ -60,7 +61,7 @@ func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (
 		}
 		t.LearnedChildrenFirst.Store(true)
 	}
-	return t.Direct(db).Add("DELETE FROM ? WHERE ? ORDER BY ? DESC", name, where, clause.Column{Name: t.Path.DBName}).Exec()
+	return t.Direct(s.DB).Add("DELETE FROM ? WHERE ? ORDER BY ? DESC", name, where, clause.Column{Name: t.Path.DBName}).Exec()
 }
 
 // The errors of MySQL and MariaDB for a row that other rows refer to.
@@ -74,22 +75,22 @@ const (
 )
 
 // removeDead deletes rows for good that were deleted softly before, the lower ones first.
-func removeDead(w *writeRun, dead map[any]*table.Node) error {
-	t := w.St.Table
+func (s *statement) removeDead(dead map[any]*table.Node) error {
+	t := s.Table
 	nodes := slices.SortedFunc(maps.Values(dead), func(a, b *table.Node) int { return strings.Compare(b.Path, a.Path) })
 	for chunk := range slices.Chunk(nodes, table.MaxPlaceholders) {
 		ids := make([]any, len(chunk))
 		for i, n := range chunk {
 			ids[i] = n.ID
 		}
-		d := t.Direct(w.DB).Add("DELETE FROM ? WHERE ?", clause.Table{Name: t.TableName}, t.KeyIn(table.Column(t.Key), ids))
+		d := t.Direct(s.DB).Add("DELETE FROM ? WHERE ?", clause.Table{Name: t.TableName}, t.KeyIn(table.Column(t.Key), ids))
 		if t.Dialect.ChildrenFirst {
 			d.Add(" ORDER BY ? DESC", clause.Column{Name: t.Path.DBName})
 		}
 		if rows, err := d.Exec(); err != nil {
 			return fmt.Errorf("gormplugin: deleting the rows that were deleted before: %w", err)
 		} else if rows != int64(len(ids)) {
-			return w.missed(int64(len(ids)), rows)
+			return s.missed(int64(len(ids)), rows)
 		}
 	}
 	return nil
@@ -98,11 +99,12 @@ func removeDead(w *writeRun, dead map[any]*table.Node) error {
 // removeBelow deletes the descendants of rows that are being deleted, in the same way: softly, or
 // for good where the statement is Unscoped. It returns their number. Descendants that were deleted
 // before are not part of the tree, and stay as they are. Where there are marks, they get these.
-func (e *Engine) removeBelow(db *gorm.DB, t *table.Table, tops []*table.Node, marks clause.Set) (rows int64, err error) {
+func (s *statement) removeBelow(tops []*table.Node, marks clause.Set) (rows int64, err error) {
+	t := s.Table
 	if t.IsLeaf || len(tops) == 0 {
 		return 0, nil
 	}
-	if any, err := e.anyBelow(db, t, tops); err != nil || !any {
+	if any, err := s.anyBelow(tops); err != nil || !any {
 		return 0, err
 	}
 	for chunk := range slices.Chunk(tops, maxRanges) {
@@ -110,13 +112,13 @@ func (e *Engine) removeBelow(db *gorm.DB, t *table.Table, tops []*table.Node, ma
 		for i, n := range chunk {
 			ranges[i] = t.Below(n.Tree, n.Path)
 		}
-		deleted, err := deleteBelow(t, db, t.Matching(table.AnyOf(ranges), false), marks)
+		deleted, err := s.deleteBelow(t.Matching(table.AnyOf(ranges), false), marks)
 		if err != nil {
 			return rows, fmt.Errorf("gormplugin: deleting the rows below: %w", err)
 		}
 		rows += deleted
 	}
-	if rows == 0 && e.Asserts && !db.DryRun {
+	if rows == 0 && s.Asserts && !s.DB.DryRun {
 		return 0, t.Damaged(tops[0].ID, errors.New("it, or another row of the statement, has children, but no row has a path below its own"))
 	}
 	return rows, nil

@@ -8,7 +8,7 @@
 //
 //	Engine.Begin
 //	  1  survey           a plain read: the rows that are hit, and all rows above     updating.Survey
-//	  2  path locks       X on the old place and on the new name slot         Engine.acquireEarly
+//	  2  path locks       X on the old place and on the new name slot                acquireEarly
 //	  3  BEGIN            no row lock is ever held while waiting for a path lock
 //	the hooks of the model, and other plugins' callbacks, run
 //	Writer, in the place of gorm:update                                              updating.Write
@@ -17,10 +17,10 @@
 //	                      path is the parent's and the row's own name; otherwise steps 1, 2, 4 and 5
 //	                      are done once more on locking reads                       planAndAssert
 //	  6  top              where a row comes to the top of the tree, what is there
-//	                      must allow it                                           Engine.guardTop
+//	                      must allow it                                                  guardTop
 //	  7  room             no path below may become too long or too deep              checkSubtrees
-//	  8  UPDATE           GORM writes the statement, pinned to the locked rows       writing.writeParts
-//	  9  top, again       on MySQL and MariaDB, now that others see the row          Engine.recheckTop
+//	  8  UPDATE           GORM writes the statement, pinned to the locked rows               writeParts
+//	  9  top, again       on MySQL and MariaDB, now that others see the row                  recheckTop
 //	 10  rewrite          one UPDATE over the range of the path index gives all that lies below its
 //	                      new path                                                   rewriteMoved
 //	Engine.End
@@ -35,10 +35,11 @@
 // Begin and End are in statement.go, the path locks in pathlocks.go, the assertion, with its row
 // locks and its second attempt on locking reads, in assertion.go, the rewrite in rewrite.go, the
 // next try of a statement that lost to another one in retry.go, the refusal of raw SQL in
-// rawsql.go. Each kind of write is a [Verb]: insert.go, update.go and delete.go. The rows that an
-// UPDATE or a DELETE means are found in targets.go. The top of a tree, where there is no parent to
-// lock, has rules of its own: top.go. A copy is no statement of GORM's: copy.go. That an UPDATE
-// restores a deleted row is seen in assignment.go, and planned in package plan (update.go).
+// rawsql.go. A write is a [statement]. Each kind of it has a [verb]: insert.go, update.go and
+// delete.go. The rows that an UPDATE or a DELETE means are found in targets.go, and what it does to
+// the tree is worked out in effect.go. The top of a tree, where there is no parent to lock, has
+// rules of its own: top.go. A copy is no statement of GORM's: copy.go. That an UPDATE restores or
+// deletes rows is seen in assignment.go, and planned in package plan (update.go, delete.go).
 //
 // The SQL of the locking reads is in package table (read.go), and what each database calls them in
 // internal/dialect.

@@ -33,9 +33,9 @@ type Engine struct {
 // Writers returns the writers of a DB's three chains.
 func (e *Engine) Writers(db *gorm.DB) (create, update, remove *Writer) {
 	cb := db.Callback()
-	create = &Writer{Name: "gorm:create", Chain: cb.Create().Get, Verb: func() Verb { return &inserting{Engine: e} }, Operation: "insert", Note: "insert into "}
-	update = &Writer{Name: "gorm:update", Chain: cb.Update().Get, Verb: func() Verb { return &updating{Engine: e} }, Operation: "update", Note: "update of "}
-	remove = &Writer{Name: "gorm:delete", Chain: cb.Delete().Get, Verb: func() Verb { return &deleting{Engine: e} }, Deletes: true, Operation: "delete", Note: "delete from "}
+	create = &Writer{Name: "gorm:create", Chain: cb.Create().Get, verb: func(s *statement) verb { return &inserting{statement: s} }, Operation: "insert", Note: "insert into "}
+	update = &Writer{Name: "gorm:update", Chain: cb.Update().Get, verb: func(s *statement) verb { return &updating{statement: s} }, Operation: "update", Note: "update of "}
+	remove = &Writer{Name: "gorm:delete", Chain: cb.Delete().Get, verb: func(s *statement) verb { return &deleting{statement: s} }, Deletes: true, Operation: "delete", Note: "delete from "}
 	return create, update, remove
 }
 
@@ -48,24 +48,13 @@ type Writer struct {
 	Chain func(name string) func(*gorm.DB)
 	// GORMWrite is the callback that had that place before: as a rule, GORM's own.
 	GORMWrite func(*gorm.DB)
-	// Verb makes the Verb of one statement.
-	Verb    func() Verb
+	// verb makes the verb of one statement.
+	verb    func(*statement) verb
 	Deletes bool
 	// Operation is what its statements do, in a word, and Note the same before a table's name.
 	Operation, Note string
 	// code tells the callback from other plugins'.
 	code uintptr
-}
-
-// writeRun is one statement that is about to be written.
-type writeRun struct {
-	*Writer
-	*Engine
-	DB *gorm.DB
-	St *Statement
-	// Tx is the transaction in which it runs; nil until ensureTransaction was called, if the caller
-	// began none.
-	Tx *txn.Transaction
 }
 
 // Install puts a writer in the place of GORM's callback.
@@ -91,7 +80,7 @@ func (e *Engine) callback(w *Writer) func(*gorm.DB) {
 			w.GORMWrite(db)
 			return
 		}
-		if err := e.run(w, db, st); err != nil && !errors.Is(db.Error, err) {
+		if err := st.run(); err != nil && !errors.Is(db.Error, err) {
 			st.cause = cmp.Or(st.cause, err)
 			_ = db.AddError(err)
 		}
@@ -99,22 +88,22 @@ func (e *Engine) callback(w *Writer) func(*gorm.DB) {
 }
 
 // run carries out a guarded statement.
-func (e *Engine) run(w *Writer, db *gorm.DB, st *Statement) error {
-	tx, err := e.TransactionOf(db)
-	if err != nil {
+func (s *statement) run() (err error) {
+	stmt, name := s.DB.Statement, s.writer.Name
+	if s.tx, err = s.TransactionOf(s.DB); err != nil {
 		return err
 	}
-	if _, within := db.Get(withinKey); tx != nil && !within {
-		tx.Writing.Lock()
-		defer tx.Writing.Unlock()
+	if _, within := s.DB.Get(withinKey); s.tx != nil && !within {
+		s.tx.Writing.Lock()
+		defer s.tx.Writing.Unlock()
 	}
-	if db.Statement.SQL.Len() > 0 {
-		return fmt.Errorf("%w: the SQL of a write to %s was built before %s", fault.ErrCallbacks, st.Table.TableName, w.Name)
+	if stmt.SQL.Len() > 0 {
+		return fmt.Errorf("%w: the SQL of a write to %s was built before %s", fault.ErrCallbacks, s.Table.TableName, name)
 	}
-	if t, err := e.guardedTable(db.Statement, w.Deletes); err != nil || t != st.Table {
-		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, st.Table.TableName, w.Name))
+	if t, err := s.guardedTable(stmt, s.writer.Deletes); err != nil || t != s.Table {
+		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, s.Table.TableName, name))
 	}
-	return st.Verb.Write(&writeRun{Writer: w, Engine: e, DB: db, St: st, Tx: tx})
+	return s.verb.Write()
 }
 
 // checkUnguarded refuses a statement that another callback has directed to a guarded table since
@@ -138,62 +127,61 @@ func (w *Writer) check() error {
 
 // write makes GORM write the statement. It notes an error before GORM translates it, since the
 // translation does not tell in which index a row collides.
-func (w *writeRun) write() {
-	db, config := w.DB, w.DB.Config
+func (s *statement) write() {
+	db, config := s.DB, s.DB.Config
 	plain := *config
 	plain.TranslateError = false
 	db.Config = &plain
-	w.GORMWrite(db)
+	s.writer.GORMWrite(db)
 	db.Config = config
-	if w.St.cause = db.Error; w.St.cause != nil {
+	if s.cause = db.Error; s.cause != nil {
 		db.Error = nil
-		_ = db.AddError(w.St.cause)
+		_ = db.AddError(s.cause)
 	}
 }
 
 // Apply adds the clauses to the statement that the types of the model's columns would add when it
 // is written, such as a condition on the version that was read. Later plans take them into account.
-func (w *writeRun) Apply(clauses []clause.Interface) error {
+func (s *statement) Apply(clauses []clause.Interface) error {
 	for _, c := range clauses {
-		w.DB.Statement.AddClause(c)
+		s.DB.Statement.AddClause(c)
 	}
-	return w.DB.Error
+	return s.DB.Error
 }
 
 // builds reports whether the statement has a clause that GORM writes on this database.
-func (w *writeRun) builds(name string) bool {
-	_, stated := w.DB.Statement.Clauses[name]
-	return stated && slices.Contains(w.DB.Statement.BuildClauses, name)
+func (s *statement) builds(name string) bool {
+	_, stated := s.DB.Statement.Clauses[name]
+	return stated && slices.Contains(s.DB.Statement.BuildClauses, name)
 }
 
 // unpinned gives the statement its own conditions back once it is written: a caller may go on using
 // it.
-func (w *writeRun) unpinned() (restore func()) {
-	stmt, clauses := w.DB.Statement, w.DB.Statement.Clauses
+func (s *statement) unpinned() (restore func()) {
+	stmt, clauses := s.DB.Statement, s.DB.Statement.Clauses
 	stmt.Clauses = maps.Clone(clauses)
 	return func() { stmt.Clauses = clauses }
 }
 
 // ensureTransaction makes sure that the statement runs in a transaction and, in databases that have
 // no row locks, that nobody else writes meanwhile.
-func (w *writeRun) ensureTransaction() error {
-	if w.Tx == nil {
+func (s *statement) ensureTransaction() error {
+	if s.tx == nil {
 		// Hooks have run already, each on its own, and cannot be undone.
-		w.St.retry = nil
-		if err := w.beginTransaction(w.DB, w.St); err != nil {
+		s.retry = nil
+		if err := s.beginTransaction(); err != nil {
 			return err
 		}
-		w.Tx = w.St.Begun.Transaction
 	}
-	return w.becomeWriter(w.DB, w.Tx, w.St.Table.Above)
+	return s.becomeWriter()
 }
 
 // missed ends the transaction, because a write has hit other rows than those that were locked and
 // checked for it.
-func (w *writeRun) missed(want, got int64) error {
-	err := &fault.MissedRowsError{Table: w.St.Table.TableName, Planned: want, Written: got}
-	if w.Tx != nil {
-		w.Tx.Abandon(err)
+func (s *statement) missed(want, got int64) error {
+	err := &fault.MissedRowsError{Table: s.Table.TableName, Planned: want, Written: got}
+	if s.tx != nil {
+		s.tx.Abandon(err)
 	}
 	return err
 }
@@ -201,27 +189,27 @@ func (w *writeRun) missed(want, got int64) error {
 // writeParts writes the statement in parts, so that its size does not depend on the number of rows.
 // For each part, pin restricts the statement to the rows with the ids, and returns how many of them
 // it has to hit.
-func (w *writeRun) writeParts(ids []any, pin func(ids []any) (must int)) (written int64, err error) {
-	db, stmt := w.DB, w.DB.Statement
+func (s *statement) writeParts(ids []any, pin func(ids []any) (must int)) (written int64, err error) {
+	db, stmt := s.DB, s.DB.Statement
 	_, returning := stmt.Clauses["RETURNING"]
 	size := table.MaxPlaceholders
 	if returning && len(ids) > size {
-		return 0, w.St.Table.Unsupported("RETURNING of more than %d rows: write them in portions", size)
+		return 0, s.Table.Unsupported("RETURNING of more than %d rows: write them in portions", size)
 	}
 	parts := max((len(ids)+size-1)/size, 1)
 	for i := range parts {
 		part := ids[i*size : min((i+1)*size, len(ids))]
 		must := pin(part)
 		began := time.Now()
-		w.write()
+		s.write()
 		if db.Error != nil {
 			if written > 0 {
-				w.Tx.Abandon(db.Error)
+				s.tx.Abandon(db.Error)
 			}
 			return written, db.Error
 		}
 		if rows := db.RowsAffected; rows > int64(len(part)) || rows < int64(must) && (rows > 0 || len(ids) > 1) {
-			return written, w.missed(int64(must), rows)
+			return written, s.missed(int64(must), rows)
 		}
 		written += db.RowsAffected
 		if i < parts-1 {

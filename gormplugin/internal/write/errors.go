@@ -25,7 +25,7 @@ func (e *Engine) EndRead(db *gorm.DB) {
 
 // Explain replaces the database's error by the one that a caller should see, and ends a transaction
 // that the server has ended. st is nil for statements on other tables.
-func (e *Engine) Explain(db *gorm.DB, st *Statement) {
+func (e *Engine) Explain(db *gorm.DB, st *statement) {
 	if st == nil {
 		txn.Explain(e.Dialect, db, nil)
 		return
@@ -38,7 +38,7 @@ func (e *Engine) Explain(db *gorm.DB, st *Statement) {
 		case kind.IsRetryable():
 			db.Error = fault.Retryable(err)
 		case kind == dialect.FailureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
-			taken, failed := e.takesName(db, st)
+			taken, failed := st.takesName()
 			switch {
 			case failed != nil && e.Dialect.Classify(failed).IsRetryable():
 				db.Error = fault.Retryable(failed) // the question met a deadlock
@@ -57,10 +57,10 @@ func (e *Engine) Explain(db *gorm.DB, st *Statement) {
 }
 
 // nameTaken says which slot was taken, if there was only one.
-func (st *Statement) nameTaken(err error) error {
-	taken := &fault.NameTakenError{Table: st.Table.TableName, Err: err}
-	if len(st.Slots) == 1 {
-		taken.Tree, taken.Path = st.Slots[0].Tree, st.Slots[0].Path
+func (s *statement) nameTaken(err error) error {
+	taken := &fault.NameTakenError{Table: s.Table.TableName, Err: err}
+	if len(s.Slots) == 1 {
+		taken.Tree, taken.Path = s.Slots[0].Tree, s.Slots[0].Path
 	}
 	return taken
 }
@@ -68,12 +68,12 @@ func (st *Statement) nameTaken(err error) error {
 // takesName reports whether a statement's own write has failed at a unique index that keeps
 // siblings' names or paths apart. If neither the error nor the model describes the index, it looks
 // at the rows.
-func (e *Engine) takesName(db *gorm.DB, st *Statement) (taken bool, failed error) {
-	t := st.Table
-	if t.Name == nil || st.cause == nil {
+func (s *statement) takesName() (taken bool, failed error) {
+	t := s.Table
+	if t.Name == nil || s.cause == nil {
 		return false, nil
 	}
-	duplicate := t.Dialect.Duplicate(st.cause)
+	duplicate := t.Dialect.Duplicate(s.cause)
 	columns := duplicate.Columns
 	if len(columns) == 0 {
 		columns = indexed(t, withoutTable(t, duplicate.Index))
@@ -83,13 +83,13 @@ func (e *Engine) takesName(db *gorm.DB, st *Statement) (taken bool, failed error
 		return true, nil
 	case len(columns) > 0 && !names(t, columns, t.Name), isPrimary(t, duplicate.Index):
 		return false, nil
-	case len(columns) > 0 && slices.ContainsFunc(st.Slots, func(s nameSlot) bool { return s.parent == nil }):
+	case len(columns) > 0 && slices.ContainsFunc(s.Slots, func(at nameSlot) bool { return at.parent == nil }):
 		return true, nil // of rows at the top
 	case len(columns) == 0 && treeschema.IsMadeForNames(duplicate.Index):
 		return true, nil
 	}
-	for _, slot := range st.Slots {
-		if taken, failed = e.hasRow(db, t, slot); taken || failed != nil {
+	for _, slot := range s.Slots {
+		if taken, failed = s.hasRow(slot); taken || failed != nil {
 			break
 		}
 	}
@@ -98,21 +98,19 @@ func (e *Engine) takesName(db *gorm.DB, st *Statement) (taken bool, failed error
 
 // hasRow reports whether a slot has a row, as far as the database can be asked: after an error,
 // PostgreSQL answers nothing until the transaction ends.
-func (e *Engine) hasRow(db *gorm.DB, t *table.Table, s nameSlot) (bool, error) {
-	if e.Dialect.Aborts {
+func (s *statement) hasRow(at nameSlot) (bool, error) {
+	t := s.Table
+	if s.Dialect.Aborts {
 		return false, nil
 	}
-	if s.parent == nil {
-		s.parent = t.NoParentValue()
+	if at.parent == nil {
+		at.parent = t.NoParentValue()
 	}
 	is := func(f *schema.Field, value any) clause.Expression {
 		return clause.Eq{Column: table.Column(f), Value: value}
 	}
-	where := clause.And(t.InTree(clause.CurrentTable, s.tree), is(t.Name, s.name))
-	if t.Parent != nil {
-		where = clause.And(where, is(t.Parent, s.parent))
-	}
-	rows, err := t.Read(db, table.Selection{Where: where, Unscoped: true, Lock: e.Dialect.Share})
+	where := clause.And(t.InTree(clause.CurrentTable, at.tree), is(t.Name, at.name), is(t.Parent, at.parent))
+	rows, err := t.Read(s.DB, table.Selection{Where: where, Unscoped: true, Lock: s.Dialect.Share})
 	return len(rows) > 0, err
 }
 
@@ -134,12 +132,12 @@ func indexed(t *table.Table, index string) (columns []string) {
 
 // keyTaken reports whether the error of a statement's own write says that a row has the primary key
 // already.
-func (st *Statement) keyTaken() bool {
-	if st.cause == nil {
+func (s *statement) keyTaken() bool {
+	if s.cause == nil {
 		return false
 	}
-	t := st.Table
-	taken := t.Dialect.Duplicate(st.cause)
+	t := s.Table
+	taken := t.Dialect.Duplicate(s.cause)
 	if isPrimary(t, taken.Index) {
 		return true
 	}
@@ -167,16 +165,14 @@ func withoutTable(t *table.Table, index string) string {
 	return index
 }
 
-// explained returns the error that a caller should see instead of err, on a db of the plugin's own:
-// see [Engine.Explain].
-func (e *Engine) explained(db *gorm.DB, st *Statement, err error) error {
+// explained returns the error that a caller should see instead of err, for a statement that is none
+// of GORM's: see [Engine.Explain].
+func (s *statement) explained(err error) error {
 	if err == nil {
 		return nil
 	}
-	if st != nil {
-		st.cause = err
-	}
-	_ = db.AddError(err)
-	e.Explain(db, st)
-	return db.Error
+	s.cause = err
+	_ = s.DB.AddError(err)
+	s.Explain(s.DB, s)
+	return s.DB.Error
 }

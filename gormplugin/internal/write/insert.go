@@ -11,12 +11,11 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 )
 
 // inserting is an INSERT.
 type inserting struct {
-	*Engine
+	*statement
 	// seen are the rows that the survey found before the transaction, by id.
 	seen map[any]*table.Node
 	// keyless are the new rows whose path of ids lacks the key that the database will give them.
@@ -28,20 +27,21 @@ type inserting struct {
 // Survey takes the locks on the slots that are known before the transaction. It leaves a parent
 // that is not there (yet), or a name that no row can have, to [inserting.Write]: hooks and
 // associations may still change both.
-func (k *inserting) Survey(db *gorm.DB, st *Statement) (bool, error) {
-	rows, err := arrivals(db, st.Table)
+func (k *inserting) Survey() (bool, error) {
+	t := k.Table
+	rows, err := k.arrivals()
 	if err != nil {
 		return false, err
 	}
 	wanted := make(plan.Claims)
-	if isUpsert(db) {
-		fresh, present, err := k.settleUpsert(db, st.Table, rows, "")
+	if k.isUpsert() {
+		fresh, present, err := k.settleUpsert(rows, "")
 		if err != nil {
 			return false, err
 		}
 		rows = slices.Concat(fresh, slices.DeleteFunc(present, func(row *arrival) bool { return row.from == nil }))
 		for _, row := range rows[len(fresh):] {
-			if at, err := st.Table.Above.Location(row.from); err == nil && !st.Table.IsLeaf {
+			if at, err := t.Above.Location(row.from); err == nil && !t.IsLeaf {
 				wanted.Add(at)
 			}
 		}
@@ -49,52 +49,52 @@ func (k *inserting) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	if len(rows) == 0 {
 		return false, nil
 	}
-	if k.seen, err = parentsOf(db, st.Table, rows, nil, ""); err != nil {
+	if k.seen, err = k.parentsOf(rows, nil, ""); err != nil {
 		return false, err
 	}
 	all := planned(rows)
 	for _, row := range all {
-		row.AsRead = isUpsert(db)
-		if err := st.Table.Place(row, all, k.seen); err == nil {
+		row.AsRead = k.isUpsert()
+		if err := t.Place(row, all, k.seen); err == nil {
 			wanted.Add(row.At)
 		}
 	}
-	return true, k.acquireEarly(db, &st.pathLocks, wanted)
+	return true, k.acquireEarly(wanted)
 }
 
 // Write carries out the INSERT: it gives every row its path, asserts that the row's parent is, and
 // stays, where the path says, has GORM write the rows, and fills in paths of ids.
-func (k *inserting) Write(w *writeRun) error {
-	stmt := w.DB.Statement
+func (k *inserting) Write() error {
+	stmt := k.DB.Statement
 	selects, omits := stmt.Selects, stmt.Omits
 	defer func() { stmt.Selects, stmt.Omits = selects, omits }()
 	if !stmt.Unscoped {
-		if err := w.Apply(stmt.Schema.CreateClauses); err != nil {
+		if err := k.Apply(stmt.Schema.CreateClauses); err != nil {
 			return err
 		}
 	}
-	if err := w.ensureTransaction(); err != nil {
+	if err := k.ensureTransaction(); err != nil {
 		return err
 	}
-	if isUpsert(w.DB) {
-		return k.upsert(w)
+	if k.isUpsert() {
+		return k.upsert()
 	}
-	return k.insert(w)
+	return k.insert()
 }
 
 // insert inserts the rows of the statement.
-func (k *inserting) insert(w *writeRun) error {
-	rows, err := k.prepare(w.DB, w.Tx, w.St)
+func (k *inserting) insert() error {
+	rows, err := k.prepare()
 	if err != nil {
 		return err
 	}
-	if w.create(); w.DB.Error != nil {
-		return w.DB.Error
+	if k.create(); k.DB.Error != nil {
+		return k.DB.Error
 	}
-	if planned, written := int64(len(rows)), w.DB.RowsAffected; planned > 0 && written != planned {
-		return w.missed(planned, written)
+	if planned, written := int64(len(rows)), k.DB.RowsAffected; planned > 0 && written != planned {
+		return k.missed(planned, written)
 	}
-	if err := k.fillIDs(w.DB, w.Tx, w.St); err != nil {
+	if err := k.fillIDs(); err != nil {
 		return err
 	}
 	var stated []any
@@ -103,24 +103,24 @@ func (k *inserting) insert(w *writeRun) error {
 			stated = append(stated, row.ID)
 		}
 	}
-	return k.adoptLeaves(w.DB, w.Tx, w.St.Table, stated)
+	return k.adoptLeaves(stated)
 }
 
 // create has GORM write the rows.
-func (w *writeRun) create() { w.St.maps.note(w.write) }
+func (s *statement) create() { s.maps.note(s.write) }
 
 // prepare gives every row its path, and asserts that the row's parent is, and stays, where the path
 // says. It returns the rows.
-func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) ([]*arrival, error) {
-	t := st.Table
-	rows, err := arrivals(db, t)
+func (k *inserting) prepare() ([]*arrival, error) {
+	t, stmt := k.Table, k.DB.Statement
+	rows, err := k.arrivals()
 	if err != nil {
 		return nil, err
 	}
-	if err := selectPlace(t, db.Statement, rows); err != nil {
+	if err := selectPlace(t, stmt, rows); err != nil {
 		return nil, err
 	}
-	if !table.IsWritten(db.Statement, t.Key) {
+	if !table.IsWritten(stmt, t.Key) {
 		for _, row := range rows {
 			if row.ID != nil && t.HasIDs() {
 				return nil, t.Unsupported("a row that states a key and leaves it out (by Select or Omit) does not say which it was given, which its path of ids needs")
@@ -128,10 +128,10 @@ func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) ([]
 			row.ID = nil // the database makes its own
 		}
 	}
-	if err := k.settle(db, tx, st, rows); err != nil {
+	if err := k.settle(rows); err != nil {
 		return nil, err
 	}
-	if k.tops, err = k.guardTop(db, t, t.TopArrivalsOf(planned(rows))); err != nil {
+	if k.tops, err = k.guardTop(t.TopArrivalsOf(planned(rows))); err != nil {
 		return nil, err
 	}
 	taken := make(map[pathlock.Location]bool, len(rows))
@@ -140,7 +140,7 @@ func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) ([]
 			return nil, &fault.NameTakenError{Table: t.TableName, Tree: row.At.Tree, Path: row.At.Path}
 		}
 		taken[row.At] = true
-		st.Slots = append(st.Slots, nameSlot{row.At, row.Tree, row.Parent, row.Name})
+		k.Slots = append(k.Slots, nameSlot{row.At, row.Tree, row.Parent, row.Name})
 		if err := errors.Join(row.Settle(t.Name), row.Settle(t.Parent), row.settleParent()); err != nil {
 			return nil, err
 		}
@@ -150,7 +150,7 @@ func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) ([]
 			}
 			k.keyless = append(k.keyless, row)
 		}
-		if err := errors.Join(row.settleMarks(), store(t, row, st.Fence)); err != nil {
+		if err := errors.Join(row.settleMarks(), store(t, row, k.Fence)); err != nil {
 			return nil, err
 		}
 	}
@@ -158,54 +158,53 @@ func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) ([]
 }
 
 // settle finds the rows' places and locks them.
-func (k *inserting) settle(db *gorm.DB, tx *txn.Transaction, st *Statement, rows []*arrival) error {
-	t := st.Table
+func (k *inserting) settle(rows []*arrival) error {
 	for _, row := range rows {
-		row.AsRead = st.Absent
+		row.AsRead = k.Absent
 	}
 	var parents map[any]*table.Node
-	_, err := planAndAssert(k.Engine, db, tx, &st.pathLocks, steps[*plan.Insertion]{
-		Plan: func(locking bool) (_ *plan.Insertion, err error) {
+	var x *plan.Insertion
+	return k.planAndAssert(steps{
+		Plan: func(locking bool) (_ plan.Demand, err error) {
+			known, lock := k.seen, ""
 			if locking {
-				parents, err = parentsOf(db, t, rows, nil, k.Dialect.Share)
-			} else {
-				parents, err = parentsOf(db, t, rows, k.seen, "")
+				known, lock = nil, k.Dialect.Share
 			}
-			if err != nil {
-				return nil, err
+			if parents, err = k.parentsOf(rows, known, lock); err == nil {
+				x, err = k.Table.Insert(planned(rows), parents)
 			}
-			return t.Insert(planned(rows), parents)
-		},
-		Assert: func(x *plan.Insertion) (*plan.Insertion, error) {
-			_, err := k.lockChains(db, t.Above, x.Parents, parents)
 			return x, err
 		},
+		Assert: func() error {
+			_, err := k.lockChains(x.Parents, parents)
+			return err
+		},
 	})
-	return err
 }
 
 // fillIDs completes the paths of ids of new rows whose keys the database has made. A failure would
 // leave rows without a path in the table, so that it ends the transaction.
-func (k *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *Statement) error {
-	if err := k.recheckTop(db, tx, st.Table, k.tops); err != nil {
+func (k *inserting) fillIDs() error {
+	if err := k.recheckTop(k.tops); err != nil {
 		return err
 	}
 	if len(k.keyless) == 0 {
 		return nil
 	}
-	err := k.writeIDs(db, st.Table, k.keyless)
+	err := k.writeIDs(k.keyless)
 	if err != nil {
 		err = fmt.Errorf("gormplugin: writing the paths of ids: %w", err)
 		if k.Dialect.Classify(err).IsOfAnother() {
 			err = fault.Retryable(err)
 		}
-		tx.Abandon(err)
+		k.tx.Abandon(err)
 	}
 	return err
 }
 
 // writeIDs gives new rows their paths of ids, in one statement.
-func (e *Engine) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
+func (s *statement) writeIDs(rows []*arrival) error {
+	t := s.Table
 	f, form := t.IDs, t.IDsForm
 	if t.ByIDs {
 		f, form = t.Path, t.PathForm
@@ -232,7 +231,7 @@ func (e *Engine) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
 				return err
 			}
 		}
-		if err := writeEach(db, t, f, ids, paths); err != nil {
+		if err := s.writeEach(t, f, ids, paths); err != nil {
 			return err
 		}
 	}

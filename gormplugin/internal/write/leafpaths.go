@@ -9,9 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/internal/dialect"
-	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
 
@@ -23,8 +21,8 @@ import (
 // rewriteLeaves gives the leaves below the rows that an UPDATE has moved, or brought back, their
 // paths. A row that was deleted has kept an old path, and so have its leaves, except for a row that
 // stays a root row, whose path is always empty. A failure ends the transaction: see rewriteMoved.
-func (e *Engine) rewriteLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move) error {
-	for _, leaf := range t.Leaves {
+func (s *statement) rewriteLeaves(moves []plan.Move) error {
+	for _, leaf := range s.Table.Leaves {
 		concerned := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool {
 			return m.Path == "" && m.Node.Path == "" || !m.Restored && !slices.ContainsFunc(leaf.LeafPaths, func(p table.LeafPath) bool { from, to := p.FromTo(m); return from != to })
 		})
@@ -32,8 +30,8 @@ func (e *Engine) rewriteLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table,
 		for i, m := range concerned {
 			tops[i] = m.After()
 		}
-		if err := e.followSubtrees(db, leaf, tops, true); err != nil {
-			tx.Abandon(err)
+		if err := s.followSubtrees(leaf, tops, true); err != nil {
+			s.tx.Abandon(err)
 			return err
 		}
 	}
@@ -45,11 +43,11 @@ func (e *Engine) rewriteLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table,
 // plain read says whether there are any: a snapshot may be older than they are, and a dirty read
 // misses those whose deletion is rolled back. A failure ends the transaction, as the rows are
 // written.
-func (e *Engine) adoptLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table, ids []any) error {
-	for _, leaf := range t.Leaves {
+func (s *statement) adoptLeaves(ids []any) error {
+	for _, leaf := range s.Table.Leaves {
 		for chunk := range slices.Chunk(ids, maxRanges) {
-			if err := e.followAbove(db, leaf, table.Selection{Keys: chunk}, true); err != nil {
-				tx.Abandon(err)
+			if err := s.followAbove(leaf, table.Selection{Keys: chunk}, true); err != nil {
+				s.tx.Abandon(err)
 				return err
 			}
 		}
@@ -58,13 +56,13 @@ func (e *Engine) adoptLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table, i
 }
 
 // followSubtrees is followAbove for the leaves below rows, and below those below them.
-func (e *Engine) followSubtrees(db *gorm.DB, leaf *table.Table, tops []*table.Node, again bool) error {
+func (s *statement) followSubtrees(leaf *table.Table, tops []*table.Node, again bool) error {
 	for chunk := range slices.Chunk(topmost(tops), maxRanges) {
 		ranges := make([]clause.Expression, len(chunk))
 		for i, n := range chunk {
 			ranges[i] = leaf.Above.Within(n.Tree, n.ID, n.Path)
 		}
-		if err := e.followAbove(db, leaf, table.Selection{Where: table.AnyOf(ranges)}, again); err != nil {
+		if err := s.followAbove(leaf, table.Selection{Where: table.AnyOf(ranges)}, again); err != nil {
 			return err
 		}
 	}
@@ -74,7 +72,7 @@ func (e *Engine) followSubtrees(db *gorm.DB, leaf *table.Table, tops []*table.No
 // followAbove gives the leaves below rows of the table above the paths that follow from these. It
 // counts their versions up if they have had a path before. The database refuses paths for which
 // there is no room.
-func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, rows table.Selection, again bool) error {
+func (s *statement) followAbove(leaf *table.Table, rows table.Selection, again bool) error {
 	var set clause.Set
 	if leaf.Version != nil && again {
 		next := clause.Expr{SQL: "? + 1", Vars: []any{clause.Column{Table: "c", Name: leaf.Version.DBName}}}
@@ -83,21 +81,21 @@ func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, rows table.Selectio
 	for _, p := range leaf.LeafPaths {
 		set = append(set, clause.Assignment{Column: clause.Column{Name: p.Column.DBName}, Value: leaf.Follows(p)})
 	}
-	if e.Dialect.AssignQualifies {
+	if s.Dialect.AssignQualifies {
 		for i := range set {
 			set[i].Column.Table = "c"
 		}
 	}
-	err := leaf.OnLeaves(db, rows, func(above, leaves, where clause.Expression) error {
-		_, err := leaf.Direct(db).Add("?", clause.NamedExpr{SQL: e.Dialect.AssignBelow, Vars: []any{map[string]any{
+	err := leaf.OnLeaves(s.DB, rows, func(above, leaves, where clause.Expression) error {
+		_, err := leaf.Direct(s.DB).Add("?", clause.NamedExpr{SQL: s.Dialect.AssignBelow, Vars: []any{map[string]any{
 			"table": leaves, "others": above, "set": set, "belongs": belowAbove(leaf), "where": where,
 		}}}).Exec()
-		if err == nil && e.Dialect.AnyLength {
-			err = checkLeafRoom(db, leaf, clause.Expr{SQL: "? JOIN ? ON ? WHERE ?", Vars: []any{above, leaves, belowAbove(leaf), where}})
+		if err == nil && s.Dialect.AnyLength {
+			err = s.checkLeafRoom(leaf, clause.Expr{SQL: "? JOIN ? ON ? WHERE ?", Vars: []any{above, leaves, belowAbove(leaf), where}})
 		}
 		return err
 	})
-	if e.Dialect.Classify(err) == dialect.FailureUnfit {
+	if s.Dialect.Classify(err) == dialect.FailureUnfit {
 		err = fmt.Errorf("%w: %w", fault.ErrPathTooLong, err)
 	}
 	if err != nil {
@@ -128,13 +126,13 @@ func belowAbove(leaf *table.Table) clause.Expression {
 }
 
 // checkLeafRoom refuses paths of leaves that are longer than their columns say.
-func checkLeafRoom(db *gorm.DB, leaf *table.Table, written clause.Expr) error {
+func (s *statement) checkLeafRoom(leaf *table.Table, written clause.Expr) error {
 	for _, p := range leaf.LeafPaths {
 		if p.Room.Size == 0 {
 			continue
 		}
 		path := clause.Column{Table: "c", Name: p.Column.DBName}
-		err := leaf.Direct(db).Add("SELECT ? FROM ? AND "+leaf.Dialect.Length+"(?) > ? LIMIT 1", path, written, path, p.Room.Size).Query(func(rows *sql.Rows) error {
+		err := leaf.Direct(s.DB).Add("SELECT ? FROM ? AND "+leaf.Dialect.Length+"(?) > ? LIMIT 1", path, written, path, p.Room.Size).Query(func(rows *sql.Rows) error {
 			var stored string
 			if err := rows.Scan(&stored); err != nil {
 				return err

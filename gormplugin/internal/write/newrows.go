@@ -29,8 +29,9 @@ func planned(rows []*arrival) []*plan.Arrival {
 }
 
 // arrivals returns the rows that a Create is to insert.
-func arrivals(db *gorm.DB, t *table.Table) ([]*arrival, error) {
-	records, err := t.RecordsOf(db.Statement)
+func (s *statement) arrivals() ([]*arrival, error) {
+	t := s.Table
+	records, err := t.RecordsOf(s.DB.Statement)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +81,8 @@ func (row *arrival) settleParent() error {
 
 // parentsOf returns the known rows, and those of the rows' parents in the database that are missing
 // among them: see [table.Table.Rows]. It finds the parents of rows that state a path instead.
-func parentsOf(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*table.Node, lock string) (map[any]*table.Node, error) {
+func (s *statement) parentsOf(rows []*arrival, known map[any]*table.Node, lock string) (map[any]*table.Node, error) {
+	above := s.Table.Above
 	var paths []plan.Spot
 	for _, row := range rows {
 		if row.ByPath {
@@ -88,7 +90,7 @@ func parentsOf(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*tabl
 		}
 	}
 	if len(paths) > 0 {
-		at, found, err := t.Above.AtPaths(db, known, paths, lock)
+		at, found, err := above.AtPaths(s.DB, known, paths, lock)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +108,7 @@ func parentsOf(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*tabl
 	for i, row := range rows {
 		ids[i] = row.Parent
 	}
-	return t.Above.Rows(db, known, ids, lock)
+	return above.Rows(s.DB, known, ids, lock)
 }
 
 // store writes what follows from a row's place into the row.

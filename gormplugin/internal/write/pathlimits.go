@@ -20,8 +20,8 @@ const maxRanges = 100
 // checkSubtrees looks below the rows that move, which are locked. It reports whether there is
 // anything, and refuses moves by which the path of a descendant would become longer than its
 // column, or the tree too deep, before anything is written.
-func (e *Engine) checkSubtrees(db *gorm.DB, t *table.Table, moves []plan.Move) (descend bool, err error) {
-	if t.IsLeaf || !slices.ContainsFunc(moves, plan.Move.Rewrites) {
+func (s *statement) checkSubtrees(moves []plan.Move) (descend bool, err error) {
+	if s.Table.IsLeaf || !slices.ContainsFunc(moves, plan.Move.Rewrites) {
 		return false, nil
 	}
 	moves = lowestFirst(moves)
@@ -30,11 +30,11 @@ func (e *Engine) checkSubtrees(db *gorm.DB, t *table.Table, moves []plan.Move) (
 		tops[i], at[plan.Spot{Tree: m.Tree, Path: m.Node.Path}] = m.Node, m
 	}
 	slices.Reverse(tops) // the highest are the likeliest to have rows below
-	if descend, err := e.anyBelow(db, t, tops); err != nil || !descend {
+	if descend, err := s.anyBelow(tops); err != nil || !descend {
 		return false, err
 	}
 	for chunk := range slices.Chunk(moves, maxRanges) {
-		if err := e.checkRoom(db, t, chunk, at); err != nil {
+		if err := s.checkRoom(chunk, at); err != nil {
 			return true, err
 		}
 	}
@@ -44,14 +44,15 @@ func (e *Engine) checkSubtrees(db *gorm.DB, t *table.Table, moves []plan.Move) (
 // anyBelow reports whether any live row hangs below rows that are locked. It looks the children up
 // by their parents, where nobody else can write meanwhile. It does not use the index over the
 // paths, where the neighbours are.
-func (e *Engine) anyBelow(db *gorm.DB, t *table.Table, above []*table.Node) (found bool, err error) {
+func (s *statement) anyBelow(above []*table.Node) (found bool, err error) {
+	t := s.Table
 	for chunk := range slices.Chunk(above, table.MaxPlaceholders/2) {
-		d := t.Direct(db)
-		if e.Dialect.MisjudgesLists {
+		d := t.Direct(s.DB)
+		if s.Dialect.MisjudgesLists {
 			addEachBelow(t, d, chunk)
 		} else {
 			addBelow(t, d, chunk)
-			e.addNewest(d)
+			s.addNewest(d)
 		}
 		var one int
 		err := d.One(&one)
@@ -94,29 +95,29 @@ func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 }
 
 // addNewest keeps the database from answering a SELECT from an old snapshot.
-func (e *Engine) addNewest(d *table.Direct) {
-	if e.Asserts && e.Dialect.Newest != "" {
-		d.Add(" " + e.Dialect.Newest)
+func (s *statement) addNewest(d *table.Direct) {
+	if s.Asserts && s.Dialect.Newest != "" {
+		d.Add(" " + s.Dialect.Newest)
 	}
 }
 
 // checkRoom looks below some of the rows that move for a row that would not fit. A row goes with
 // the lowest one of all moves that it lies below, and one that moves itself has been checked.
-func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, some []plan.Move, all map[plan.Spot]plan.Move) error {
-	near := table.Selection{Where: e.misfits(t, some)}
+func (s *statement) checkRoom(some []plan.Move, all map[plan.Spot]plan.Move) error {
+	t, near := s.Table, table.Selection{Where: misfits(s.Table, some)}
 	if near.Where == nil {
 		return nil
 	}
-	if e.Asserts {
-		near.Lock = e.Dialect.Newest
+	if s.Asserts {
+		near.Lock = s.Dialect.Newest
 	}
 	if len(all) == 1 {
 		near.Limit = clause.Expr{SQL: "LIMIT 1"}
 	}
 	var rows []*table.Node
-	err := t.OnPathIndex(db, func(from table.Hinted) (err error) {
+	err := t.OnPathIndex(s.DB, func(from table.Hinted) (err error) {
 		near.From = from
-		rows, err = t.Read(db, near)
+		rows, err = t.Read(s.DB, near)
 		return err
 	})
 	for _, n := range rows {
@@ -137,10 +138,10 @@ func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, some []plan.Move, all ma
 // misfits is the condition that a row lies below a move, and would not fit there; nil if all would.
 // Where a move is below another one, the rows below the lower one may be among those of the upper
 // one.
-func (e *Engine) misfits(t *table.Table, moves []plan.Move) clause.Expression {
+func misfits(t *table.Table, moves []plan.Move) clause.Expression {
 	var ranges, found []clause.Expression
 	for _, m := range moves {
-		if conditions := e.tight(t, m); len(conditions) > 0 {
+		if conditions := tight(t, m); len(conditions) > 0 {
 			below := t.Below(m.Tree, m.Node.Path)
 			ranges, found = append(ranges, below), append(found, clause.And(below, table.AnyOf(conditions)))
 		}
@@ -156,7 +157,7 @@ func (e *Engine) misfits(t *table.Table, moves []plan.Move) clause.Expression {
 }
 
 // tight are the conditions under which a row below a moving one would not fit.
-func (e *Engine) tight(t *table.Table, m plan.Move) (conditions []clause.Expression) {
+func tight(t *table.Table, m plan.Move) (conditions []clause.Expression) {
 	for i, of := range []struct {
 		column *schema.Field
 		room   plan.Room
@@ -164,7 +165,7 @@ func (e *Engine) tight(t *table.Table, m plan.Move) (conditions []clause.Express
 		if longer := m.Longer()[i]; longer > 0 && of.room.Size > 0 {
 			column, room := table.Column(of.column), of.room.Size-longer
 			conditions = append(conditions, clause.Expr{
-				SQL:  "(" + e.Dialect.Bytes + "(?) > ? AND " + e.Dialect.Length + "(?) > ?)",
+				SQL:  "(" + t.Dialect.Bytes + "(?) > ? AND " + t.Dialect.Length + "(?) > ?)",
 				Vars: []any{column, room, column, room},
 			})
 		}

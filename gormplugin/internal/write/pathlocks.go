@@ -10,7 +10,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"gorm.io/gorm"
 )
 
 // pathLocks are the path locks of a statement.
@@ -27,17 +26,9 @@ type pathLocks struct {
 	Fence uint64
 }
 
-// origin returns ctx with the statement's operation, unless ctx is of a larger one.
-func (h *pathLocks) origin(ctx context.Context) context.Context {
-	if pathlock.OriginOf(ctx).Operation != "" {
-		return ctx
-	}
-	return pathlock.WithOrigin(ctx, pathlock.Origin{Operation: h.Operation})
-}
-
-// acquire takes a plan.Demand's locks for h in scope. given reports whether scope came with the
+// acquire takes a plan.Demand's locks in scope. given reports whether scope came with the
 // statement's context. After an error, or a panic of the lock store's, it holds none of them.
-func (e *Engine) acquire(ctx context.Context, scope *pathlock.Scope, given func() bool, d plan.Demand, h *pathLocks, wait time.Duration) ([]*pathlock.Lock, error) {
+func (s *statement) acquire(ctx context.Context, scope *pathlock.Scope, given func() bool, d plan.Demand, wait time.Duration) ([]*pathlock.Lock, error) {
 	var locks []*pathlock.Lock
 	complete := false
 	defer func() {
@@ -45,12 +36,14 @@ func (e *Engine) acquire(ctx context.Context, scope *pathlock.Scope, given func(
 			txn.Release(ctx, locks)
 		}
 	}()
-	ctx = h.origin(ctx)
-	for _, request := range d.Requests(h.Note, wait) {
-		request.Asserted = e.Asserts
-		lock, err := e.Locker.Acquire(scope.Context(ctx), request)
+	if pathlock.OriginOf(ctx).Operation == "" { // otherwise the statement is part of a larger operation
+		ctx = pathlock.WithOrigin(ctx, pathlock.Origin{Operation: s.Operation})
+	}
+	for _, request := range d.Requests(s.Note, wait) {
+		request.Asserted = s.Asserts
+		lock, err := s.Locker.Acquire(scope.Context(ctx), request)
 		if err != nil {
-			return nil, e.blocked(ctx, scope, request, given(), err)
+			return nil, s.blocked(ctx, scope, request, given(), err)
 		}
 		locks = append(locks, lock)
 	}
@@ -59,13 +52,13 @@ func (e *Engine) acquire(ctx context.Context, scope *pathlock.Scope, given func(
 }
 
 // acquireEarly takes the path locks of a statement whose transaction has not begun.
-func (e *Engine) acquireEarly(db *gorm.DB, h *pathLocks, d plan.Demand) error {
-	ctx := db.Statement.Context
-	if h.scope == nil {
-		h.scope = e.Locker.Scope(ctx)
+func (s *statement) acquireEarly(d plan.Demand) error {
+	ctx := s.DB.Statement.Context
+	if s.scope == nil {
+		s.scope = s.Locker.Scope(ctx)
 	}
-	locks, err := e.acquire(ctx, h.scope, func() bool { return e.HasScope(ctx, h.scope) }, d, h, 0)
-	h.locks = append(h.locks, locks...)
+	locks, err := s.acquire(ctx, s.scope, func() bool { return s.HasScope(ctx, s.scope) }, d, 0)
+	s.locks = append(s.locks, locks...)
 	return err
 }
 
@@ -77,20 +70,20 @@ const soleWriterWait = 20 * time.Millisecond
 // acquireWithin takes the path locks of a statement within its transaction. Those that the scope
 // has already cost nothing. wait is [pathlock.NoWait] where the statement holds row locks that the
 // holders may need before they release.
-func (e *Engine) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *pathLocks, d plan.Demand, wait time.Duration) error {
-	ctx := db.Statement.Context
-	alone := e.Dialect.SoleWriter && wait > soleWriterWait
+func (s *statement) acquireWithin(d plan.Demand, wait time.Duration) error {
+	ctx := s.DB.Statement.Context
+	alone := s.Dialect.SoleWriter && wait > soleWriterWait
 	if alone {
 		wait = soleWriterWait
 	}
-	scope := tx.ScopeFor(ctx)
-	given := func() bool { return e.HasScope(ctx, scope) || tx.HasScope(scope) }
-	locks, err := e.acquire(ctx, scope, given, d, h, wait)
-	tx.ReleaseAtEnd(locks...)
+	scope := s.tx.ScopeFor(ctx)
+	given := func() bool { return s.HasScope(ctx, scope) || s.tx.HasScope(scope) }
+	locks, err := s.acquire(ctx, scope, given, d, wait)
+	s.tx.ReleaseAtEnd(locks...)
 	for _, lock := range locks {
-		h.Fence = max(h.Fence, lock.Fence())
+		s.Fence = max(s.Fence, lock.Fence())
 	}
-	if (wait == pathlock.NoWait && e.TransactionWait != pathlock.NoWait || alone) && errors.Is(err, pathlock.ErrConflict) {
+	if (wait == pathlock.NoWait && s.TransactionWait != pathlock.NoWait || alone) && errors.Is(err, pathlock.ErrConflict) {
 		// Somebody has moved the rows and is not done yet, or this transaction keeps the holder
 		// from writing. The wait has to begin anew, without row locks.
 		return fault.Retryable(err)

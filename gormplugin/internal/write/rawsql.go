@@ -93,34 +93,31 @@ func (c *refusedContext) Err() error { return c.err }
 // AssertNodes asserts nodes for a caller who writes by other means, in the transaction that db is
 // in. If lock is set, it first takes their path locks. It returns where the nodes are, in the order
 // of the keys. Plans and assertions treat them as rows that are about to be deleted.
-func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool) ([]pathlock.Location, error) {
-	tx, err := e.TransactionOf(db)
+func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool) (_ []pathlock.Location, err error) {
+	s := &statement{Engine: e, DB: db, Table: t, asked: true, pathLocks: pathLocks{Operation: "raw", Note: "raw SQL on " + t.TableName}}
+	s.tx, err = e.TransactionOf(db)
 	switch {
 	case err != nil:
 		return nil, err
-	case tx == nil:
+	case s.tx == nil:
 		return nil, fmt.Errorf("%w: asserting needs a transaction", fault.ErrUnmanagedTransaction)
 	}
 	txn.NoteWrite(db) // which the caller is about to do
-	st := &Statement{Table: t, pathLocks: pathLocks{Operation: "raw", Note: "raw SQL on " + t.TableName}}
-	if err := e.becomeWriter(db, tx, t.Above); err != nil {
-		return nil, e.explained(db, st, err)
+	if err := s.becomeWriter(); err != nil {
+		return nil, s.explained(err)
 	}
 	stmt := db.Where(t.KeyIn(table.Column(t.Key), keys)).Statement
-	w := &writeRun{Engine: e, DB: db, Tx: tx, St: st}
-	planOn := func(hit plan.Hits, known map[any]*table.Node, share string) (*plan.Removal, error) {
-		return e.nodesOf(db, t, keys, hit, known, share, lock)
+	on := func(hit plan.Hits, known map[any]*table.Node, share string) (*plan.Effect, error) {
+		return s.nodesOf(keys, hit, known, share, lock)
 	}
-	first := func() (*plan.Removal, error) {
-		hit, known, err := e.survey(db, t, stmt)
-		if err != nil {
-			return nil, err
-		}
-		return planOn(hit, known, "")
+	var planned *plan.Effect
+	hit, known, err := s.survey(stmt, nil)
+	if err == nil {
+		planned, err = on(hit, known, "")
 	}
-	found, err := assertTargets(e, w, stmt, first, planOn)
+	found, err := s.assertEffect(stmt, planned, err, on)
 	if err != nil {
-		return nil, e.explained(db, st, err)
+		return nil, s.explained(err)
 	}
 	locations := slices.Repeat([]pathlock.Location{{}}, len(keys))
 	for i, key := range keys {
@@ -133,7 +130,8 @@ func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool)
 
 // nodesOf plans the assertion of the nodes with the keys: each has to be there, and its own path
 // has to be right, too. Without lock, the plan needs no path locks.
-func (e *Engine) nodesOf(db *gorm.DB, t *table.Table, keys []any, hit plan.Hits, known map[any]*table.Node, share string, lock bool) (*plan.Removal, error) {
+func (s *statement) nodesOf(keys []any, hit plan.Hits, known map[any]*table.Node, share string, lock bool) (*plan.Effect, error) {
+	t := s.Table
 	for _, n := range hit.Live {
 		if err := t.CheckSpelling(n.ID, keys); err != nil {
 			return nil, err
@@ -144,7 +142,7 @@ func (e *Engine) nodesOf(db *gorm.DB, t *table.Table, keys []any, hit plan.Hits,
 			return nil, t.Missing(key)
 		}
 	}
-	x, err := removalOf(db, t, hit, known, share)
+	x, err := s.effectOf(aDelete, hit, known, share)
 	if err != nil {
 		return nil, err
 	}

@@ -25,9 +25,10 @@ const retryKey = "pathlock:retry"
 
 // newRetry prepares further tries of a statement that runs in no transaction yet. It returns nil if
 // there must be none.
-func (e *Engine) newRetry(db *gorm.DB) *retry {
+func (s *statement) newRetry() *retry {
+	db := s.DB
 	// The functions for operations run all of their statements again.
-	if _, isFurther := db.InstanceGet(retryKey); isFurther || e.MaxTries <= 1 || operationOf(db) != nil {
+	if _, isFurther := db.InstanceGet(retryKey); isFurther || s.MaxTries <= 1 || s.op != nil {
 		return nil
 	}
 	pristine := db.Session(&gorm.Session{Initialized: true})

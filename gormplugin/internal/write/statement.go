@@ -15,25 +15,36 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// Verb does what is particular to an INSERT, an UPDATE or a DELETE. Every statement has a Verb of
+// verb does what is particular to an INSERT, an UPDATE or a DELETE. Every statement has a verb of
 // its own, which may keep what it finds out.
-type Verb interface {
+type verb interface {
 	// Survey takes the path locks that are known before the transaction. It reports whether the
 	// statement touches the tree.
-	Survey(db *gorm.DB, st *Statement) (touches bool, err error)
+	Survey() (touches bool, err error)
 	// Write locks, asserts, completes the statement, has GORM write it, and writes the rest of the
 	// tree that changes with it.
-	Write(w *writeRun) error
+	Write() error
 }
 
-// Statement is the state that the plugin's callbacks on one statement share.
-type Statement struct {
+// statement is a write to a guarded table: what the plugin's callbacks on one statement of GORM's
+// share, or a copy, or an assertion.
+type statement struct {
+	*Engine
 	pathLocks
+	DB    *gorm.DB
 	Table *table.Table
-	// Verb knows how the statement is written; nil for a copy, which is no statement of GORM's.
-	Verb Verb
-	// Begun is the transaction that the plugin began for the statement, and outer the connections
-	// that the statement had before.
+	// writer and verb know how the statement is written; nil for a copy and an assertion, which are
+	// no statements of GORM's.
+	writer *Writer
+	verb   verb
+	// asked is set for an assertion, whose caller gets it in any case.
+	asked bool
+	// op is the operation that the statement is part of, nil if there is none.
+	op *Operation
+	// tx is the transaction in which it runs; nil until ensureTransaction was called, if the caller
+	// began none. Begun is what the plugin began for the statement, and outer the connections that
+	// the statement had before.
+	tx    *txn.Transaction
 	Begun *txn.Handle
 	outer gorm.ConnPool
 	// Slots are the places that the statement gives to rows.
@@ -60,9 +71,9 @@ type nameSlot struct {
 const statementKey = "pathlock:statement"
 
 // stateOf returns the state of a guarded statement, nil for any other.
-func stateOf(db *gorm.DB) *Statement {
+func stateOf(db *gorm.DB) *statement {
 	value, _ := db.InstanceGet(statementKey)
-	st, _ := value.(*Statement)
+	st, _ := value.(*statement)
 	return st
 }
 
@@ -71,7 +82,7 @@ func stateOf(db *gorm.DB) *Statement {
 // statement never waits for a path lock while it holds a row lock.
 //
 // Where the survey does not touch the tree, or only a hook will make the statement do so, GORM or
-// [writing.ensureTransaction] begins the transaction.
+// [statement.ensureTransaction] begins the transaction.
 func (e *Engine) Begin(w *Writer) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		if db.Error != nil || db.DryRun {
@@ -101,8 +112,9 @@ func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	st := &Statement{Table: t, Verb: w.Verb(), pathLocks: pathLocks{Operation: w.Operation, Note: w.Note + t.TableName}}
-	db.InstanceSet(statementKey, st)
+	s := &statement{Engine: e, DB: db, Table: t, writer: w, op: operationOf(db), pathLocks: pathLocks{Operation: w.Operation, Note: w.Note + t.TableName}}
+	s.verb = w.verb(s)
+	db.InstanceSet(statementKey, s)
 	elsewhere := e.ChooseManaged(db, w.Chain(table.ResolverCallback))
 	tx, err := e.TransactionOf(db)
 	if err != nil {
@@ -114,50 +126,49 @@ func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 	if tx != nil {
 		txn.NoteHanded(db.Statement)
 	} else {
-		st.retry = e.newRetry(db)
+		s.retry = s.newRetry()
 	}
 	if w.Operation == "insert" {
-		st.maps = replaceMaps(db.Statement)
+		s.maps = replaceMaps(db.Statement)
 	}
 	if tx != nil {
 		return nil
 	}
-	defer st.releaseUnlessBegun(db)
-	touches, err := st.Verb.Survey(db, st)
+	defer s.releaseUnlessBegun()
+	touches, err := s.verb.Survey()
 	if err != nil || !touches && !elsewhere {
 		return err
 	}
 	// Elsewhere, GORM would begin a transaction that is not the plugin's.
-	return e.beginTransaction(db, st)
+	return s.beginTransaction()
 }
 
 // releaseUnlessBegun releases the statement's early locks where no transaction has begun. Deferred,
 // it does so also where a method of the caller's own types panics.
-func (st *Statement) releaseUnlessBegun(db *gorm.DB) {
-	if st.Begun == nil {
-		txn.Release(db.Statement.Context, st.locks)
+func (s *statement) releaseUnlessBegun() {
+	if s.Begun == nil {
+		txn.Release(s.DB.Statement.Context, s.locks)
 	}
 }
 
 // beginTransaction begins a transaction for a statement that runs in none.
-func (e *Engine) beginTransaction(db *gorm.DB, st *Statement) error {
+func (s *statement) beginTransaction() (err error) {
+	stmt := s.DB.Statement
 	// An earlier statement on the same gorm.Statement may have left this setting, for which GORM
 	// would commit this transaction.
-	db.Statement.Settings.Delete(fmt.Sprintf("%p", db.Statement) + "gorm:started_transaction")
-	begun := db.Begin()
+	stmt.Settings.Delete(fmt.Sprintf("%p", stmt) + "gorm:started_transaction")
+	begun := s.DB.Begin()
 	if begun.Error != nil {
 		return fmt.Errorf("gormplugin: begin: %w", begun.Error)
 	}
-	st.outer = db.Statement.ConnPool
-	db.Statement.ConnPool = begun.Statement.ConnPool
-	tx, err := e.TransactionOf(db)
-	if err != nil {
-		db.Statement.ConnPool = st.outer
+	s.outer, stmt.ConnPool = stmt.ConnPool, begun.Statement.ConnPool
+	if s.tx, err = s.TransactionOf(s.DB); err != nil {
+		stmt.ConnPool = s.outer
 		begun.Rollback()
 		return err
 	}
-	st.Begun, _ = txn.Unwrapped(db.Statement.ConnPool).(*txn.Handle)
-	tx.Inherit(st.scope, st.locks)
+	s.Begun, _ = txn.Unwrapped(stmt.ConnPool).(*txn.Handle)
+	s.tx.Inherit(s.scope, s.locks)
 	return nil
 }
 
@@ -169,9 +180,9 @@ func (e *Engine) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 		if st == nil {
 			return
 		}
-		db.InstanceSet(statementKey, (*Statement)(nil))
+		db.InstanceSet(statementKey, (*statement)(nil))
 		if st.Begun != nil {
-			e.endTransaction(db, st)
+			st.endTransaction()
 		}
 		st.maps.giveBack(db)
 		if st.retry != nil && errors.Is(db.Error, fault.ErrRetry) {
@@ -181,14 +192,14 @@ func (e *Engine) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 }
 
 // endTransaction ends the transaction that the plugin began for a statement.
-func (e *Engine) endTransaction(db *gorm.DB, st *Statement) {
-	db.Statement.ConnPool = st.outer
-	if db.Error == nil {
-		db.Error = st.Begun.Commit()
+func (s *statement) endTransaction() {
+	s.DB.Statement.ConnPool = s.outer
+	if s.DB.Error == nil {
+		s.DB.Error = s.Begun.Commit()
 		return
 	}
 	// The statement's own error is the one to report.
-	_ = st.Begun.Rollback()
+	_ = s.Begun.Rollback()
 }
 
 // Operation links an operation on one row, such as Rename, with the statement that carries it out.

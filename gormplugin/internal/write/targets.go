@@ -57,13 +57,13 @@ type whole struct{ clause.Clause }
 func (w whole) Build(b clause.Builder) { w.Clause.Build(b) }
 
 // targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
-func (e *Engine) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any, lock string) (plan.Hits, error) {
+func (s *statement) targetsOf(stmt *gorm.Statement, ids []any, lock string) (plan.Hits, error) {
 	found, chunks := plan.NewHits(), [][]any{nil}
 	if ids != nil {
 		chunks = slices.Collect(slices.Chunk(ids, table.MaxPlaceholders))
 	}
 	for _, chunk := range chunks {
-		all, err := t.Read(db, hits(t, stmt, chunk, lock))
+		all, err := s.Table.Read(s.DB, hits(s.Table, stmt, chunk, lock))
 		if err != nil {
 			return found, err
 		}
@@ -114,18 +114,19 @@ func addKeys(t *table.Table, stmt *gorm.Statement) {
 // survey reads, by one plain read, the rows that stmt hits, those with the ids in also, and all
 // rows above both. It returns the rows that the statement hits and, by id, the live ones of all
 // that it has read. Of leaves, it reads only the rows that are hit.
-func (e *Engine) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (plan.Hits, map[any]*table.Node, error) {
+func (s *statement) survey(stmt *gorm.Statement, also []any) (plan.Hits, map[any]*table.Node, error) {
+	t := s.Table
 	// A survey either relies on what the request has read before, or reads everything.
-	if read := t.Recalled(db); read != nil {
-		if hit, known, ok := recallTarget(t, soleKey(db, t, stmt), read, also); ok {
+	if read := t.Recalled(s.DB); read != nil {
+		if hit, known, ok := recallTarget(t, s.soleKey(stmt), read, also); ok {
 			return hit, known, nil
 		}
 	}
 	if t.IsLeaf {
-		hit, err := e.targetsOf(db, t, stmt, nil, "")
+		hit, err := s.targetsOf(stmt, nil, "")
 		return hit, nil, err
 	}
-	d := t.Source(db)
+	d := t.Source(s.DB)
 	addSurvey(t, d, hits(t, stmt, nil, ""), also, t.MayHitDeleted(stmt))
 	rows, err := t.Collect(d, false, true)
 	if err != nil {
@@ -177,12 +178,13 @@ func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any
 
 // soleKey returns the key of the one row that a statement means by nothing but its key, nil for any
 // other statement.
-func soleKey(db *gorm.DB, t *table.Table, stmt *gorm.Statement) (sole any) {
-	if op := operationOf(db); op != nil {
-		if !op.Alone {
+func (s *statement) soleKey(stmt *gorm.Statement) (sole any) {
+	t := s.Table
+	if s.op != nil {
+		if !s.op.Alone {
 			return nil
 		}
-		return op.ID
+		return s.op.ID
 	}
 	where, ok := stmt.Clauses["WHERE"].Expression.(clause.Where)
 	_, ordered := stmt.Clauses["ORDER BY"]
@@ -198,7 +200,7 @@ func soleKey(db *gorm.DB, t *table.Table, stmt *gorm.Statement) (sole any) {
 		if value == nil {
 			return nil
 		}
-		key, err := t.KeyOf(db, value)
+		key, err := t.KeyOf(s.DB, value)
 		if err != nil || key == nil || sole != nil && sole != key {
 			return nil
 		}
@@ -235,7 +237,7 @@ func stated(t *table.Table, condition clause.Expression) any {
 	return nil
 }
 
-// recallTarget returns what [Engine.survey] would return for a statement that means the row with
+// recallTarget returns what [statement.survey] would return for a statement that means the row with
 // the key, from what the request has read before.
 func recallTarget(t *table.Table, key any, read map[string]map[any]*table.Node, also []any) (hit plan.Hits, known map[any]*table.Node, ok bool) {
 	n := read[t.TableName][key]

@@ -9,8 +9,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
 
@@ -31,33 +29,33 @@ import (
 //   - SQLite has one writer at a time.
 
 // guardTop refuses rows that a statement is about to put at the top of trees where something is in
-// their way. It returns the arrivals that [Engine.recheckTop] checks again after the write.
-func (e *Engine) guardTop(db *gorm.DB, t *table.Table, l plan.TopArrivals) (again []*plan.TopArrival, err error) {
-	if t.Name == nil {
+// their way. It returns the arrivals that [statement.recheckTop] checks again after the write.
+func (s *statement) guardTop(l plan.TopArrivals) (again []*plan.TopArrival, err error) {
+	if s.Table.Name == nil {
 		return nil, nil // no row is a root row
 	}
-	rowLock := e.Dialect.Share
-	if !e.Asserts || e.Dialect.AsksLater {
+	rowLock := s.Dialect.Share
+	if !s.Asserts || s.Dialect.AsksLater {
 		rowLock = ""
 	}
 	for _, at := range l.AtTops() {
 		if at.Root && at.AtTop > 1 {
-			return nil, &fault.RootRowError{Table: t.TableName, Tree: at.Domain}
+			return nil, &fault.RootRowError{Table: s.Table.TableName, Tree: at.Domain}
 		}
-		if e.Asserts && e.Dialect.LockTop != "" {
-			if err := e.lockTop(db, t, at); err != nil {
+		if s.Asserts && s.Dialect.LockTop != "" {
+			if err := s.lockTop(at); err != nil {
 				return nil, err
 			}
 		}
-		err := checkTop(t, db, at, 0, rowLock)
-		if errors.Is(err, fault.ErrRootRow) && rowLock != e.Dialect.Share && e.Asserts {
+		err := s.checkTop(at, 0, rowLock)
+		if errors.Is(err, fault.ErrRootRow) && rowLock != s.Dialect.Share && s.Asserts {
 			// The plain read may be of an old snapshot.
-			err = checkTop(t, db, at, 0, e.Dialect.Share)
+			err = s.checkTop(at, 0, s.Dialect.Share)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if e.Asserts && e.Dialect.AsksLater {
+		if s.Asserts && s.Dialect.AsksLater {
 			again = append(again, at)
 		}
 	}
@@ -66,10 +64,10 @@ func (e *Engine) guardTop(db *gorm.DB, t *table.Table, l plan.TopArrivals) (agai
 
 // recheckTop asks again after the rows are written, where the database needs that. A refusal would
 // leave them in the table, so that it ends the transaction.
-func (e *Engine) recheckTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, again []*plan.TopArrival) error {
+func (s *statement) recheckTop(again []*plan.TopArrival) error {
 	for _, at := range again {
-		if err := checkTop(t, db, at, at.Rows, e.Dialect.Share); err != nil {
-			tx.Abandon(err)
+		if err := s.checkTop(at, at.Rows, s.Dialect.Share); err != nil {
+			s.tx.Abandon(err)
 			return err
 		}
 	}
@@ -79,7 +77,8 @@ func (e *Engine) recheckTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, ag
 // checkTop looks for what is in the way of an arrival. Beside a root row nothing can be at the top.
 // A root row can only come into a tree that has no rows but the statement's own, whose number is
 // given.
-func checkTop(t *table.Table, db *gorm.DB, at *plan.TopArrival, own int, rowLock string) error {
+func (s *statement) checkTop(at *plan.TopArrival, own int, rowLock string) error {
+	t := s.Table
 	where := t.InTree(clause.CurrentTable, at.Tree)
 	limit := 1
 	switch {
@@ -90,7 +89,7 @@ func checkTop(t *table.Table, db *gorm.DB, at *plan.TopArrival, own int, rowLock
 	default:
 		where = clause.And(where, clause.Eq{Column: table.Column(t.Path), Value: t.PathForm.Print("")})
 	}
-	found, err := t.Read(db, table.Selection{Where: where, Lock: rowLock, Limit: clause.Expr{SQL: fmt.Sprintf("LIMIT %d", limit)}})
+	found, err := t.Read(s.DB, table.Selection{Where: where, Lock: rowLock, Limit: clause.Expr{SQL: fmt.Sprintf("LIMIT %d", limit)}})
 	if err != nil || len(found) < limit {
 		return err
 	}
@@ -106,7 +105,8 @@ func checkTop(t *table.Table, db *gorm.DB, at *plan.TopArrival, own int, rowLock
 }
 
 // lockTop takes PostgreSQL's lock on the top of a tree, until the end of the transaction.
-func (e *Engine) lockTop(db *gorm.DB, t *table.Table, at *plan.TopArrival) error {
+func (s *statement) lockTop(at *plan.TopArrival) error {
+	t := s.Table
 	digest := fnv.New64a()
 	for _, part := range []string{"pathlock top", t.TableName, at.Domain.ID()} {
 		var length [8]byte
@@ -114,16 +114,16 @@ func (e *Engine) lockTop(db *gorm.DB, t *table.Table, at *plan.TopArrival) error
 		_, _ = digest.Write(length[:])
 		_, _ = digest.Write([]byte(part))
 	}
-	lock := e.Dialect.ShareTop
+	lock := s.Dialect.ShareTop
 	if at.Root {
-		lock = e.Dialect.LockTop
+		lock = s.Dialect.LockTop
 	}
-	d := t.Direct(db).Add("SELECT "+e.Dialect.Isolation+" FROM "+lock+" AS l", int64(digest.Sum64()))
+	d := t.Direct(s.DB).Add("SELECT "+s.Dialect.Isolation+" FROM "+lock+" AS l", int64(digest.Sum64()))
 	var isolation string
 	if err := d.One(&isolation); err != nil {
 		return fmt.Errorf("gormplugin: locking the top of %s: %w", at.Domain, err)
 	}
-	if why := e.Dialect.Refuse(isolation); why != "" {
+	if why := s.Dialect.Refuse(isolation); why != "" {
 		return fmt.Errorf("%w: a write to %s at %s", fault.ErrIsolation, t.TableName, why)
 	}
 	return nil

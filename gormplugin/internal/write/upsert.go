@@ -26,8 +26,8 @@ const withinKey = "pathlock:within"
 
 // isUpsert reports whether an insert may turn into an update. GORM runs an upsert for a Save whose
 // UPDATE changed nothing, and to save associations.
-func isUpsert(db *gorm.DB) bool {
-	_, ok := db.Statement.Clauses[conflictClause]
+func (s *statement) isUpsert() bool {
+	_, ok := s.DB.Statement.Clauses[conflictClause]
 	return ok
 }
 
@@ -35,7 +35,8 @@ func isUpsert(db *gorm.DB) bool {
 // row could silently take over a sibling of the same name. Hence rows that are not in the table are
 // plainly inserted, and only the others are left to the clause. Those that it would move or rename
 // have from set: that comes first.
-func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock string) (fresh, present []*arrival, err error) {
+func (s *statement) settleUpsert(rows []*arrival, lock string) (fresh, present []*arrival, err error) {
+	t, db, stmt := s.Table, s.DB, s.DB.Statement
 	var ids []any
 	for _, row := range rows {
 		if row.ID != nil {
@@ -52,7 +53,7 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 	if len(found) == 0 {
 		return rows, nil, nil
 	}
-	conflict, _ := db.Statement.Clauses[conflictClause].Expression.(clause.OnConflict)
+	conflict, _ := stmt.Clauses[conflictClause].Expression.(clause.OnConflict)
 	if err := checkConflict(t, conflict); err != nil {
 		return nil, nil, err
 	}
@@ -67,14 +68,14 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 		earlier := seen[row.ID]
 		seen[row.ID] = row
 		_, associated := db.Get(associationsKey)
-		if row.ByPath && !t.PathForm.OfParent && !isSave(db.Statement) {
+		if row.ByPath && !t.PathForm.OfParent && !isSave(stmt) {
 			if name, _ := row.Get(t.Name); name != row.Name || row.Above().Path != "" {
 				return nil, nil, t.Unsupported("an upsert cannot place the row %s, which is there, by its own path: state the parent and the name", shown.ID(n.ID))
 			}
 		}
 		row.ByPath = row.ByPath && t.PathForm.OfParent && writes(conflict, t.Path)
 		switch moves := displaces(t, conflict, row, n); {
-		case isSave(db.Statement) && (moves || row.isStale(n)):
+		case isSave(stmt) && (moves || row.isStale(n)):
 			return nil, nil, stale(t, n)
 		case moves && !row.ByPath && row.isStale(n) && (n.Parent != row.Parent || !t.StatedBelow(n, row.Stated)):
 			// Somebody has moved the row since it was loaded, which the caller does not mean to
@@ -83,7 +84,7 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 		case moves && associated && n.Parent != row.Parent:
 			return nil, nil, t.Unsupported("an association (Append, Replace, or a field of what is saved) cannot take over the row %s, which has another parent: "+
 				"use gormplugin.Move(db, &%s{}, %[1]s, gormplugin.Below(%[3]s)), and Omit(clause.Associations) where it is meant to stay", shown.ID(n.ID), t.Schema.Name, shown.ID(row.Parent))
-		case moves && !writesPlace(db.Statement, conflict, row):
+		case moves && !writesPlace(stmt, conflict, row):
 			return nil, nil, t.Unsupported("an upsert with Select, Omit, a Where, or a map that does not state the whole place cannot give the row %s another one: use Updates, or gormplugin.Move", shown.ID(n.ID))
 		case earlier != nil && (moves || earlier.from != nil):
 			return nil, nil, t.Unfit("an upsert has the row %s twice, and gives it another place: leave one out", shown.ID(n.ID))
@@ -111,19 +112,19 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 
 // upsert gives the rows of the statement that are in the table the places that it states, inserts
 // the others, and lets the clause write the other columns.
-func (k *inserting) upsert(w *writeRun) error {
-	t, stmt := w.St.Table, w.DB.Statement
-	rows, err := arrivals(w.DB, t)
+func (k *inserting) upsert() error {
+	t, stmt := k.Table, k.DB.Statement
+	rows, err := k.arrivals()
 	if err != nil {
 		return err
 	}
-	fresh, present, err := k.settleUpsert(w.DB, t, rows, k.Dialect.Update)
+	fresh, present, err := k.settleUpsert(rows, k.Dialect.Update)
 	if err != nil {
 		return err
 	}
 	clauses, dest, value := stmt.Clauses, stmt.Dest, stmt.ReflectValue
 	defer func() { stmt.Clauses, stmt.Dest, stmt.ReflectValue = clauses, dest, value }()
-	written, err := k.moveFirst(w, present)
+	written, err := k.moveFirst(present)
 	if written > 0 {
 		k.seen = nil // new rows may lie below
 	}
@@ -131,12 +132,12 @@ func (k *inserting) upsert(w *writeRun) error {
 	if err == nil && len(fresh) > 0 {
 		stmt.Clauses = maps.Clone(clauses)
 		delete(stmt.Clauses, conflictClause)
-		w.St.Absent = true
+		k.Absent = true
 		if len(present) > 0 {
 			only(stmt, fresh)
 		}
-		if err = k.insert(w); err == nil {
-			written, affected = written+len(fresh), w.DB.RowsAffected
+		if err = k.insert(); err == nil {
+			written, affected = written+len(fresh), k.DB.RowsAffected
 		}
 	}
 	if err == nil && len(present) > 0 {
@@ -150,20 +151,20 @@ func (k *inserting) upsert(w *writeRun) error {
 			err = errors.Join(err, restate(t, row))
 		}
 		if err == nil {
-			w.create()
-			err = w.DB.Error
+			k.create()
+			err = k.DB.Error
 		}
 		c, _ := clauses[conflictClause].Expression.(clause.OnConflict)
 		if err == nil && !c.DoNothing && len(c.Where.Exprs) == 0 {
 			// MySQL counts two for each row, and none for one that the plugin has moved before.
-			w.DB.RowsAffected = int64(len(present))
+			k.DB.RowsAffected = int64(len(present))
 		}
-		if w.DB.RowsAffected += affected; stmt.Result != nil {
-			stmt.Result.RowsAffected = w.DB.RowsAffected
+		if k.DB.RowsAffected += affected; stmt.Result != nil {
+			stmt.Result.RowsAffected = k.DB.RowsAffected
 		}
 	}
 	if err != nil && len(present) > 0 && written > 0 {
-		w.Tx.Abandon(err) // some rows may be written
+		k.tx.Abandon(err) // some rows may be written
 	}
 	return err
 }
@@ -189,8 +190,8 @@ func only(stmt *gorm.Statement, rows []*arrival) {
 
 // moveFirst gives the rows of an upsert that are elsewhere their new places, one by one, as an
 // update would, and returns how many it has moved.
-func (e *Engine) moveFirst(w *writeRun, rows []*arrival) (moved int, err error) {
-	t := w.St.Table
+func (s *statement) moveFirst(rows []*arrival) (moved int, err error) {
+	t := s.Table
 	for _, row := range rows {
 		if row.from == nil {
 			continue
@@ -206,7 +207,7 @@ func (e *Engine) moveFirst(w *writeRun, rows []*arrival) (moved int, err error) 
 				values[f.DBName] = value
 			}
 		}
-		db := w.DB.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Set(withinKey, true)
+		db := s.DB.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Set(withinKey, true)
 		if err := db.Model(t.Fresh()).Where(clause.Eq{Column: table.Column(t.Key), Value: row.ID}).UpdateColumns(values).Error; err != nil {
 			return moved, err
 		}
@@ -219,10 +220,10 @@ func (e *Engine) moveFirst(w *writeRun, rows []*arrival) (moved int, err error) 
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	now, err := t.ByID(w.DB, ids, e.Dialect.Update)
+	now, err := t.ByID(s.DB, ids, s.Dialect.Update)
 	for _, row := range rows {
 		if row.Node = now[row.ID]; row.Node == nil && err == nil {
-			return moved, w.missed(int64(len(ids)), int64(len(now)))
+			return moved, s.missed(int64(len(ids)), int64(len(now)))
 		}
 	}
 	return moved, err

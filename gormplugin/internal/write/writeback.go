@@ -2,13 +2,10 @@ package write
 
 import (
 	"cmp"
-	"context"
-	"maps"
 	"reflect"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
 
@@ -43,34 +40,21 @@ func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence 
 	}
 }
 
-// after returns the rows that the update moves as it leaves them and, if stayed is set, those that
-// stay where they are.
-func (x *relocation) after(stayed bool) map[any]*table.Node {
-	now := make(map[any]*table.Node, len(x.Moves))
-	if stayed {
-		maps.Copy(now, x.Live)
-	}
-	for _, m := range x.Moves {
-		now[m.ID] = m.After()
-	}
-	return now
-}
-
 // writeBack writes into the caller's structs the paths and versions of rows that have moved, as
 // GORM does with all other columns, and if stayed is set those of rows that stay where they are:
 // what the structs state may be outdated.
-func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool) error {
-	now := x.after(stayed)
+func (s *statement) writeBack(x *plan.Effect, stayed bool) error {
+	t, stmt, now := s.Table, s.DB.Statement, x.After(stayed)
 	return t.EachRow(stmt.ReflectValue, func(row reflect.Value) error {
 		id, err := t.KeyOfRow(stmt.Context, row)
 		n := now[id]
-		if err == nil && n != nil && x.assignment.ByPath {
-			err = table.SetAnew(stmt.Context, t.Parent, row, cmp.Or(x.assignment.ParentOf(n), t.NoParentValue()))
+		if err == nil && n != nil && x.Change.ByPath {
+			err = table.SetAnew(stmt.Context, t.Parent, row, cmp.Or(x.Change.ParentOf(n), t.NoParentValue()))
 		}
 		if err != nil || n == nil {
 			return err
 		}
-		if t.Version != nil && (!stayed || x.hasOutdatedPath(t)) {
+		if t.Version != nil && (!stayed || x.StatesOutdated()) {
 			if err := table.SetAnew(stmt.Context, t.Version, row, n.Version); err != nil {
 				return err
 			}
@@ -80,11 +64,12 @@ func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool)
 }
 
 // reportPlace writes into the caller's structs where the rows of an operation are after it.
-func reportPlace(ctx context.Context, t *table.Table, op *Operation, x *relocation) error {
+func (s *statement) reportPlace(x *plan.Effect) error {
+	t, op, ctx := s.Table, s.op, s.DB.Statement.Context
 	if op == nil || !op.Into.IsValid() {
 		return nil
 	}
-	now := x.after(true)
+	now := x.After(true)
 	return t.EachRow(op.Into, func(row reflect.Value) (err error) {
 		id := op.ID
 		if op.Arranged != nil {
@@ -94,7 +79,7 @@ func reportPlace(ctx context.Context, t *table.Table, op *Operation, x *relocati
 			return err
 		}
 		n := *now[id]
-		n.Parent, n.Name = x.assignment.ParentOf(&n), x.assignment.NameOf(&n)
+		n.Parent, n.Name = x.Change.ParentOf(&n), x.Change.NameOf(&n)
 		for _, part := range []struct {
 			field *schema.Field
 			value any
