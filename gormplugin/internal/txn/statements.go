@@ -26,27 +26,32 @@ func (t *Transaction) begin(ctx context.Context) context.Context {
 
 // ExecContext implements [gorm.ConnPool].
 func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	ctx = t.begin(ctx)
-	result, err := t.Tx.ExecContext(ctx, query, args...)
+	result, err := t.execOwn(ctx, query, args...)
 	if err == nil {
 		t.ran(query)
 	}
+	return result, err
+}
+
+// execOwn is ExecContext for a statement that is none about a savepoint.
+func (t *Transaction) execOwn(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	result, err := t.Tx.ExecContext(t.begin(ctx), query, args...)
 	t.endBy(err)
 	return result, err
 }
 
 // QueryContext implements [gorm.ConnPool].
 func (t *Transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	rows, err := t.QueryOwn(ctx, query, args...)
+	rows, err := t.queryOwn(ctx, query, args...)
 	if err == nil {
 		t.rows.Store(rows)
 	}
 	return rows, err
 }
 
-// QueryOwn is QueryContext for rows that the plugin reads at once, and whose error it sees. Another
+// queryOwn is QueryContext for rows that the plugin reads at once, and whose error it sees. Another
 // goroutine must not look at them meanwhile.
-func (t *Transaction) QueryOwn(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (t *Transaction) queryOwn(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	ctx = t.begin(ctx)
 	rows, err := t.Tx.QueryContext(ctx, query, args...)
 	t.endBy(err)
