@@ -13,6 +13,18 @@ import (
 // Column returns what the column of a row with a path holds.
 func (f Form) Column(path string) string { return f.Print(f.Holds(path)) }
 
+// First returns what the column of a new row with a path holds: nothing where the path still
+// [LacksID].
+func (f Form) First(path string) string {
+	if LacksID(path) && !f.OfParent {
+		return ""
+	}
+	return f.Column(path)
+}
+
+// LacksID reports whether a path of ids still lacks the row's own: "/17/".
+func LacksID(path string) bool { return strings.HasSuffix(path, "/") }
+
 // Holds returns the path that the column of a row with a path holds: its own, or its parent's.
 func (f Form) Holds(path string) string {
 	if f.OfParent {

@@ -164,7 +164,7 @@ func TestPathsOfIDs(t *testing.T) {
 			if s == beside {
 				got = n.IDs
 			}
-			if got != c.want || locks(x) != slot || plan.LacksID(got) != (c.id == nil) {
+			if got != c.want || locks(x) != slot || treetable.LacksID(got) != (c.id == nil) {
 				t.Errorf("%s: %v: got %q, which locks %s", s.TableName, c.id, got, locks(x))
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/internal/operation"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Copy says which subtree is copied, and to where.
@@ -117,7 +118,7 @@ func (s *Shape) Settle(c *Copied, id any) error {
 	}
 	s.Follow(c.Node, c.Above)
 	for _, of := range s.paths(c.Node) {
-		if LacksID(of.path) && !of.form.OfParent {
+		if treetable.LacksID(of.path) && !of.form.OfParent {
 			continue
 		}
 		stored := of.form.Column(of.path)

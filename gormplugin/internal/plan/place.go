@@ -166,10 +166,11 @@ func (s *Shape) Location(n *Node) (pathlock.Location, error) {
 
 // parse parses a path that was read from the database.
 func (s *Shape) parse(path string) (pathlock.Path, error) {
-	if err := s.PathForm.Refuse(path); err != nil {
-		return pathlock.Root(), err
+	parsed, err := pathlock.ParsePath(path)
+	if err != nil {
+		err = cmp.Or(s.PathForm.Refuse(path), err)
 	}
-	return pathlock.ParsePath(path)
+	return parsed, err
 }
 
 // checkedLocation returns the name slot of a row, once it has checked the name and the paths

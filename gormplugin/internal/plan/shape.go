@@ -9,7 +9,6 @@ package plan
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
@@ -123,9 +122,12 @@ func (s *Shape) checkLengths(n *Node) error {
 		return err
 	}
 	for _, of := range s.paths(n) {
+		if of.room.Size == 0 {
+			continue
+		}
 		stored := of.form.Column(of.path)
 		length := utf8.RuneCountInString(stored)
-		if LacksID(of.path) && !of.form.OfParent {
+		if treetable.LacksID(of.path) && !of.form.OfParent {
 			length += longestID
 		}
 		if err := of.room.Fits(length, stored); err != nil {
@@ -149,6 +151,3 @@ func (s *Shape) paths(n *Node) []storedPath {
 	}
 	return []storedPath{{s.PathRoom, s.PathForm, n.Path}, {s.IDsRoom, s.IDsForm, n.IDs}}
 }
-
-// LacksID reports whether a path of ids still lacks the row's own: "/17/".
-func LacksID(path string) bool { return strings.HasSuffix(path, "/") }

@@ -31,7 +31,7 @@ func (t *Table) setFollowing() {
 			return
 		}
 		t.Following = append(t.Following, Following{f,
-			func(n *Node) any { return FirstWritten(form, of(n)) },
+			func(n *Node) any { return form.First(of(n)) },
 			func(m plan.Move) clause.Expression { return t.Rebased(form, Column(f), of(m.Node), of(m.After())) },
 		})
 	}
@@ -81,15 +81,6 @@ func (t *Table) SetFollowing(r Record, n *Node) error {
 		failed = append(failed, r.Set(f.Field, value))
 	}
 	return errors.Join(failed...)
-}
-
-// FirstWritten is what a column holds of a new row with a path. One that would still lack the row's
-// own id is left empty: see fillIDs in package write.
-func FirstWritten(form treetable.Form, path string) string {
-	if plan.LacksID(path) && !form.OfParent {
-		return ""
-	}
-	return form.Column(path)
 }
 
 // Nodes, plans and locks have paths as "/a/b". The columns, and the fields of the caller's structs,

@@ -197,7 +197,7 @@ func (x *copying) insertCopies(t *table.Table, part []*plan.Copied, given map[st
 		if err := t.Settle(c, nil); err != nil {
 			return nil, err
 		}
-		path := table.FirstWritten(t.PathForm, c.Path)
+		path := t.PathForm.First(c.Path)
 		if isApart(t) {
 			path = t.PathForm.Print("/" + standIn + strconv.Itoa(i))
 		}

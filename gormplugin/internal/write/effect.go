@@ -35,7 +35,7 @@ func (s *statement) surveyEffect(c *plan.Change, stmt *gorm.Statement) (*plan.Ef
 // that need not be read again; the others are read with a lock.
 func (s *statement) effectOf(c *plan.Change, hit plan.Hits, known map[any]*table.Node, lock string) (*plan.Effect, error) {
 	t := s.Table
-	if err := cmp.Or(t.CheckChange(c, hit), s.op.missed(t, len(hit.Live))); err != nil {
+	if err := cmp.Or(s.op.missed(t, len(hit.Live)), t.CheckChange(c, hit)); err != nil {
 		return nil, err
 	}
 	affected := c.Affected(hit)
@@ -48,23 +48,23 @@ func (s *statement) effectOf(c *plan.Change, hit plan.Hits, known map[any]*table
 		known = affected
 	}
 	parents, err := t.Above.Rows(s.DB, known, ids, lock)
-	if err == nil {
-		c, parents, err = s.placed(c, hit, parents, lock)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if goal, ok, err := t.Goal(c, hit, parents); err != nil {
+		return nil, err
+	} else if ok {
+		if c, parents, err = s.placed(c, goal, parents, lock); err != nil {
+			return nil, err
+		}
 	}
 	return t.Update(c, hit, parents)
 }
 
-// placed looks up a parent that the change states by a path. It returns the change with that
+// placed looks up the parent that a change states by its goal. It returns the change with that
 // parent's key, and the rows above with that parent.
-func (s *statement) placed(c *plan.Change, hit plan.Hits, above map[any]*table.Node, lock string) (*plan.Change, map[any]*table.Node, error) {
+func (s *statement) placed(c *plan.Change, goal plan.Spot, above map[any]*table.Node, lock string) (*plan.Change, map[any]*table.Node, error) {
 	t := s.Table
-	goal, ok, err := t.Goal(c, hit, above)
-	if err != nil || !ok {
-		return c, above, err
-	}
 	if err := t.IsWritable(t.Parent); err != nil {
 		return nil, nil, err
 	}

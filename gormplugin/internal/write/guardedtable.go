@@ -92,9 +92,12 @@ func isForeign(t *table.Table, stmt *gorm.Statement) bool {
 
 // checkForeign refuses an UPDATE by another model that assigns more than it may.
 func checkForeign(t *table.Table, stmt *gorm.Statement, a *assignment) error {
+	if !isForeign(t, stmt) {
+		return nil
+	}
 	own := append(slices.Concat(t.PlaceColumns(), t.Deletion), t.Key, t.Version)
 	for _, assigned := range a.set {
-		if f := t.ColumnNamed(assigned.Column.Name); f != nil && isForeign(t, stmt) && slices.Contains(own, f) {
+		if f := t.ColumnNamed(assigned.Column.Name); f != nil && slices.Contains(own, f) {
 			return t.Unsupported("writes of %q need the registered model: use db.Model(&%s{})", f.DBName, t.Schema.Name)
 		}
 	}
@@ -123,20 +126,21 @@ func checkStatement(t *table.Table, stmt *gorm.Statement, c clauses) error {
 // checkClauses refuses clauses that direct a statement to a guarded table which is not the
 // statement's own. A DELETE deletes from the tables of its FROM clause; an UPDATE only reads them.
 func (e *Engine) checkClauses(stmt *gorm.Statement, c clauses, deletes bool) error {
-	texts, tables := []string{c.insert.Modifier, c.update.Modifier, c.remove.Modifier}, []clause.Table{c.insert.Table, c.update.Table}
+	text, tables := c.insert.Modifier+c.update.Modifier+c.remove.Modifier, []clause.Table{c.insert.Table, c.update.Table}
 	if deletes {
 		tables = append(tables, c.from.Tables...)
 	}
 	for _, named := range tables {
 		if named.Name != "" && named.Name != clause.CurrentTable {
-			texts = append(texts, stmt.Quote(clause.Table{Name: named.Name, Raw: named.Raw}))
+			text += " " + stmt.Quote(clause.Table{Name: named.Name, Raw: named.Raw})
 		}
 	}
-	for _, text := range texts {
-		if guarded, found := e.Names.FirstIn(text); found {
-			t := e.named(guarded)[0]
-			return t.Unsupported("the table cannot be named by a clause: use db.Model(&%s{})", t.Schema.Name)
-		}
+	if text == "" {
+		return nil
+	}
+	if guarded, found := e.Names.FirstIn(text); found {
+		t := e.named(guarded)[0]
+		return t.Unsupported("the table cannot be named by a clause: use db.Model(&%s{})", t.Schema.Name)
 	}
 	return nil
 }
