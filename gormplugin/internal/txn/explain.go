@@ -139,21 +139,11 @@ func (t *Transaction) hasEnded(err error) bool {
 		t.troubled.Store(true)
 	}
 	probe := t.guard.Dialect.Probe
-	if probe == nil || t.rawEnd.hasEnded() || t.Failed() != nil || errors.Is(err, gorm.ErrRecordNotFound) || probe.Harmless(err) {
+	if _, ended := t.reliance(); probe == nil || ended || t.Failed() != nil || errors.Is(err, gorm.ErrRecordNotFound) || probe.Harmless(err) {
 		return false
 	}
 	open, unanswered := probe.Open(context.WithoutCancel(t.ctx), t.Tx)
 	return unanswered != nil || !open
-}
-
-// relyOn is called before a guarded table is asserted or written in the transaction, and before a
-// function is added that is called after its end.
-func (t *Transaction) relyOn() error {
-	if err := t.rawEnd.relyOn(); err != nil {
-		return err
-	}
-	t.settleRows()
-	return t.Failed()
 }
 
 // abandonAfter rolls the transaction back if an error has ended it on the server, or may have, and

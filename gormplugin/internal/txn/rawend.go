@@ -1,8 +1,6 @@
 package txn
 
 import (
-	"sync"
-
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -31,54 +29,43 @@ func (g *Guard) WatchEnd(db *gorm.DB, sql string, writes, executed bool) error {
 		return nil
 	}
 	if statement, ends := rawsql.EndsTransaction(g.Dialect.Grammar, sql); ends {
-		return h.rawEnd.end(statement)
+		return h.endsBy(statement)
 	}
 	return nil
 }
 
-// rawEnd keeps raw SQL from ending a transaction on which the plugin relies, and the plugin from
-// relying on one that raw SQL has ended.
-type rawEnd struct {
-	mu sync.Mutex
-	// relied is set once a guarded table was asserted or written in the transaction, or a function
-	// is to be called before its COMMIT or after its end.
-	relied bool
-	// statement has ended the transaction; "" as long as none has.
-	statement string
-}
+// Raw SQL must not end a transaction on which the plugin relies, and the plugin must not rely on one
+// that raw SQL has ended.
 
-// relyOn notes that the plugin relies on the transaction from now on.
-func (e *rawEnd) relyOn() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.statement != "" {
-		return &fault.TransactionEndError{Statement: e.statement, Ended: true}
+// relyOn is called before a guarded table is asserted or written in the transaction, and before a
+// function is added that is called after its end.
+func (t *Transaction) relyOn() error {
+	t.mu.Lock()
+	ended := t.endedBy
+	t.relied = t.relied || ended == ""
+	t.mu.Unlock()
+	if ended != "" {
+		return &fault.TransactionEndError{Statement: ended, Ended: true}
 	}
-	e.relied = true
-	return nil
+	t.settleRows()
+	return t.Failed()
 }
 
-// isRelied reports whether the plugin relies on the transaction.
-func (e *rawEnd) isRelied() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.relied
-}
-
-// hasEnded reports whether a statement is known to have ended the transaction.
-func (e *rawEnd) hasEnded() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.statement != ""
-}
-
-// end is called before a statement that ends the transaction is run.
-func (e *rawEnd) end(statement string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.relied {
+// endsBy is called before a statement that ends the transaction is run.
+func (t *Transaction) endsBy(statement string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.relied {
 		return &fault.TransactionEndError{Statement: statement}
 	}
-	e.statement = statement
+	t.endedBy = statement
 	return nil
+}
+
+// reliance reports whether the plugin relies on the transaction, and whether a statement is known to
+// have ended it.
+func (t *Transaction) reliance() (relied, ended bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.relied, t.endedBy != ""
 }

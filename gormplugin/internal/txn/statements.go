@@ -123,7 +123,10 @@ func (t *Transaction) settleRows() {
 		}
 	}
 	probe := t.guard.Dialect.Probe
-	if probe == nil || !t.unseen.Load() || !t.rawEnd.isRelied() || !t.unseen.CompareAndSwap(true, false) || t.Failed() != nil {
+	if probe == nil || !t.unseen.Load() {
+		return
+	}
+	if relied, _ := t.reliance(); !relied || !t.unseen.CompareAndSwap(true, false) || t.Failed() != nil {
 		return
 	}
 	if open, err := probe.Open(context.WithoutCancel(t.ctx), t.Tx); err != nil || !open {

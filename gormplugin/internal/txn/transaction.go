@@ -56,6 +56,11 @@ type Transaction struct {
 	// aborted is the failure of a statement that the database wants rolled back before it runs
 	// another.
 	aborted error
+	// relied is set once a guarded table was asserted or written in the transaction, or a function
+	// is to be called before its COMMIT or after its end. endedBy is the raw SQL that has ended it;
+	// "" as long as none has.
+	relied  bool
+	endedBy string
 
 	// Writing is held while a statement is planned, asserted and written: goroutines may share the
 	// transaction, and neither path locks nor row locks keep them apart.
@@ -73,15 +78,13 @@ type Transaction struct {
 	// readOnly is set once a statement has failed because the session only reads. The pool is not
 	// to have it back.
 	readOnly atomic.Bool
-	// rawEnd knows whether raw SQL may end the transaction, and whether it has.
-	rawEnd rawEnd
 }
 
 // newTransaction watches over tx until it ends.
 func newTransaction(ctx, live context.Context, p *pool, conn *sql.Conn, tx *sql.Tx, cancel context.CancelFunc) *Transaction {
 	t := &Transaction{Tx: tx, guard: p.guard, db: p.DB, conn: conn, ctx: ctx, live: live, cancel: cancel, before: beforeCommitOf(ctx)}
 	// What is called before the COMMIT has to see the end of the transaction.
-	t.rawEnd.relied = t.before != nil
+	t.relied = t.before != nil
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	if reflect.ValueOf(ctx).Comparable() {
