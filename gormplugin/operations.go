@@ -8,6 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"gorm.io/gorm"
 )
 
@@ -54,7 +55,7 @@ func (p *inUse) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	}
 	db = begun(db)
 	under := func(ctx context.Context) error { return do(db.Session(&gorm.Session{Context: ctx})) }
-	ctx := p.guard.Join(db.Statement.Context)
+	ctx := gincontext.Join(db.Statement.Context)
 	if running != nil {
 		return under(ctx)
 	}
@@ -240,7 +241,7 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 			return nil, err
 		}
 	}
-	db := tx.Session(&gorm.Session{NewDB: true, Context: p.guard.Join(tx.Statement.Context)}).Model(t.Fresh())
+	db := tx.Session(&gorm.Session{NewDB: true, Context: gincontext.Join(tx.Statement.Context)}).Model(t.Fresh())
 	return p.engine.AssertNodes(db, t, keys, lock)
 }
 

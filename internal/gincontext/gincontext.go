@@ -102,7 +102,7 @@ const (
 // derived from it, and the request is running. It returns nil for a context that was joined.
 func find(ctx context.Context) (context.Context, *Request) {
 	switch ctx.(type) {
-	case *Request, *joined:
+	case nil, *Request, *joined: // nil is of a statement that GORM has not begun
 		return nil, nil
 	}
 	gin, ok := ctx.Value(ginKey).(context.Context)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 )
 
 // Outcome is how a transaction, or the part of it that lies behind a savepoint, has ended.
@@ -44,7 +45,7 @@ func (t *Transaction) AtEnd(ctx context.Context, fn func(context.Context, Outcom
 	if err := t.relyOn(); err != nil {
 		return err
 	}
-	call := endCall{ctx: context.WithoutCancel(t.guard.Join(ctx)), fn: fn}
+	call := endCall{ctx: context.WithoutCancel(gincontext.Join(ctx)), fn: fn}
 	t.mu.Lock()
 	closed := t.closed
 	if !closed {

@@ -31,7 +31,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/internal/dialect"
-	"github.com/pathlock-go/pathlock/internal/gincontext"
 )
 
 // Guard begins transactions. Their path locks are those of its locker.
@@ -74,16 +73,6 @@ func (g *Guard) IsReplacedOn(db *gorm.DB) bool {
 		of = c.guard
 	}
 	return of != g && of.DB != nil && of.IsClosed()
-}
-
-// Join returns the context under which a statement or a transaction that was given ctx runs. Where
-// ctx carries the locks of a request but does not end with them, as gin's own context does not, the
-// returned one does: a lost lock ends the work.
-func (g *Guard) Join(ctx context.Context) context.Context {
-	if ctx == nil {
-		return nil // of a statement that GORM has not begun
-	}
-	return gincontext.Join(ctx)
 }
 
 // HasScope reports whether scope comes with ctx. Otherwise ctx would get a new one.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"gorm.io/gorm"
 )
 
@@ -35,7 +36,7 @@ func (p *pool) GetDBConn() (*sql.DB, error) { return p.DB, nil }
 // database/sql would do so, too, but would report the transaction as done before the rollback, so
 // that the locks would be released too early.
 func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool, error) {
-	ctx = p.guard.Join(ctx)
+	ctx = gincontext.Join(ctx)
 	live, end := context.WithCancel(ctx)
 	// The context given to database/sql ends with ctx only until the transaction has begun.
 	begin, cancel := context.WithCancel(context.WithoutCancel(ctx))

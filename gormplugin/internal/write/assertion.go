@@ -41,7 +41,7 @@ func (s *statement) planAndAssert(r steps) error {
 			}
 			return err
 		}
-		if err := s.acquireWithin(planned, wait); err != nil || !s.Asserts && !s.asked {
+		if err := s.acquire(planned, wait); err != nil || !s.Asserts && !s.asked {
 			return err
 		}
 		err = txn.Steps(s.Locker.Step).InStep(s.DB.Statement.Context, pathlock.Step{Kind: pathlock.StepAssert, Attempt: attempt}, func(ctx context.Context) error {

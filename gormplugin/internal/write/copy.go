@@ -69,7 +69,7 @@ func (e *Engine) Copy(db *gorm.DB, req *CopyRequest) (err error) {
 	if err := x.planCopy(""); err != nil {
 		return s.explained(err)
 	}
-	if err := s.acquireEarly(x); err != nil {
+	if err := s.acquire(x, 0); err != nil {
 		return err
 	}
 	defer s.releaseUnlessBegun()

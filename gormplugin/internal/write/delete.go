@@ -28,7 +28,7 @@ func (k *deleting) Survey() (touches bool, err error) {
 	if k.plan, err = k.surveyEffect(aDelete, stmt); err != nil {
 		return false, err
 	}
-	return true, k.acquireEarly(k.plan.Claims)
+	return true, k.acquire(k.plan.Claims, 0)
 }
 
 // rowsToDelete returns a copy of the statement that says which rows it deletes.

@@ -8,7 +8,7 @@
 //
 //	Engine.Begin
 //	  1  survey           a plain read: the rows that are hit, and all rows above     updating.Survey
-//	  2  path locks       X on the old place and on the new name slot                acquireEarly
+//	  2  path locks       X on the old place and on the new name slot                     acquire
 //	  3  BEGIN            no row lock is ever held while waiting for a path lock
 //	the hooks of the model, and other plugins' callbacks, run
 //	Writer, in the place of gorm:update                                              updating.Write

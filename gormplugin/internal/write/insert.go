@@ -59,7 +59,7 @@ func (k *inserting) Survey() (bool, error) {
 			wanted.Add(row.At)
 		}
 	}
-	return true, k.acquireEarly(wanted)
+	return true, k.acquire(wanted, 0)
 }
 
 // Write carries out the INSERT: it gives every row its path, asserts that the row's parent is, and

@@ -11,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"gorm.io/gorm"
 )
 
@@ -41,7 +42,7 @@ func (e *Engine) WatchExec(db *gorm.DB) { e.watch(db, true) }
 func (e *Engine) WatchQuery(db *gorm.DB) { e.watch(db, false) }
 
 func (e *Engine) watch(db *gorm.DB, executed bool) {
-	db.Statement.Context = e.Join(db.Statement.Context)
+	db.Statement.Context = gincontext.Join(db.Statement.Context)
 	if db.Statement.SQL.Len() == 0 || db.Error != nil || db.DryRun {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -88,7 +89,7 @@ func (e *Engine) Begin(w *Writer) func(*gorm.DB) {
 		if db.Error != nil || db.DryRun {
 			return
 		}
-		db.Statement.Context = e.Join(db.Statement.Context)
+		db.Statement.Context = gincontext.Join(db.Statement.Context)
 		if db.Statement.SQL.Len() > 0 {
 			// Raw SQL that Create, Updates or Delete runs.
 			e.WatchQuery(db)

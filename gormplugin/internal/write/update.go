@@ -44,7 +44,7 @@ func (k *updating) Survey() (bool, error) {
 	if found.StaysPut() {
 		return false, nil
 	}
-	return true, k.acquireEarly(found.Claims)
+	return true, k.acquire(found.Claims, 0)
 }
 
 // Write carries out the UPDATE: it locks, asserts, has GORM write the rows with their new paths,
