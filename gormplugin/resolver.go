@@ -121,17 +121,10 @@ func (r *resolver) resolveAll(ctx context.Context, ids []string) ([]pathlock.Res
 		return nil, errUnused
 	}
 	db = db.WithContext(ctx)
-	t, err := p.catalogue.TableFor(r.model)
-	if err == nil {
-		err = t.LearnSpellings(db)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if r.column == "" {
-		return t.LocateTexts(db, ids), nil
-	}
 	l, err := r.lookup(p)
+	if err == nil {
+		err = l.LearnSpellings(db)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +145,9 @@ func (r *resolver) lookup(p *inUse) (table.Lookup, error) {
 	}
 	if r.inTree && r.tree == nil {
 		return table.Lookup{}, fmt.Errorf("gormplugin: %T by %q: the function that returns the tree is nil", r.model, r.column)
+	}
+	if r.column == "" {
+		return t.LookupByKey(), nil
 	}
 	return t.LookupBy(r.column, r.inTree)
 }

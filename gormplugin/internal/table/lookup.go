@@ -15,33 +15,16 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// LocateTexts returns where the live rows are whose keys have the text forms.
-func (t *Table) LocateTexts(db *gorm.DB, texts []string) []pathlock.Resolution {
-	results := make([]pathlock.Resolution, len(texts))
-	var keys []any
-	var numbers []int
-	for i, text := range texts {
-		var key any
-		if key, results[i].Err = t.ParseKey(text); results[i].Err == nil {
-			keys, numbers = append(keys, key), append(numbers, i)
-		}
-	}
-	if len(keys) == 0 {
-		return results
-	}
-	for i, found := range t.LocateAll(db, keys) {
-		results[numbers[i]] = found
-	}
-	return results
-}
-
-// Lookup finds live rows by what a column other than the key holds, or by their paths.
+// Lookup finds live rows by what a column holds: the key, another one, or the path.
 type Lookup struct {
 	*Table
 	column *schema.Field
 	// inTree is set where the column tells rows apart within one tree only.
 	inTree bool
 }
+
+// LookupByKey returns how rows are found by their keys.
+func (t *Table) LookupByKey() Lookup { return Lookup{t, t.Key, false} }
 
 // LookupBy returns how rows are found by a column, which is named by its field or its own name. It
 // refuses columns by which nobody could find a row.
@@ -98,9 +81,15 @@ func (l Lookup) Locate(db *gorm.DB, tree any, texts []string) []pathlock.Resolut
 	for i, text := range texts {
 		values[i], results[i] = l.read(tree, text)
 	}
+	l.locate(db, tree, values, results)
+	return results
+}
+
+// locate fills in where the rows with the values are. It leaves out those that are nil.
+func (l Lookup) locate(db *gorm.DB, tree any, values []any, results []pathlock.Resolution) {
 	wanted := slices.DeleteFunc(slices.Clone(values), func(value any) bool { return value == nil })
 	if len(wanted) == 0 {
-		return results
+		return
 	}
 	found, above, err := l.rows(db, tree, wanted)
 	for i, value := range values {
@@ -108,16 +97,16 @@ func (l Lookup) Locate(db *gorm.DB, tree any, texts []string) []pathlock.Resolut
 		case value == nil:
 		case err != nil:
 			results[i].Err = err
+		case len(found[value]) == 0 && l.column == l.Key:
+			results[i].Err = l.Missing(value)
 		case len(found[value]) == 0:
 			results[i].Err = plan.NotFound("%s with the %s %s", l.TableName, l.column.DBName, shown.ID(value))
 		case len(found[value]) > 1:
 			results[i].Err = fmt.Errorf("gormplugin: %s: %d rows have the %s %s: make it unique", l.TableName, len(found[value]), l.column.DBName, shown.ID(value))
 		default:
-			n := found[value][0]
-			results[i].Location, results[i].Err = l.located(n.ID, n, above)
+			results[i].Location, results[i].Err = l.located(found[value][0], above)
 		}
 	}
-	return results
 }
 
 // treeColumn returns what the tree column holds in a tree.
@@ -143,7 +132,9 @@ func (l Lookup) treeColumn(ctx context.Context, tree any) (any, error) {
 // text that means none, are known without it.
 func (l Lookup) read(tree any, text string) (value any, known pathlock.Resolution) {
 	if !l.isPath() {
-		value, known.Err = l.parse(l.column, text)
+		if value, known.Err = l.parse(l.column, text); value == nil && known.Err == nil {
+			known.Err = l.Missing(text)
+		}
 		return value, known
 	}
 	path, err := l.readPath(text)
@@ -171,13 +162,20 @@ func (l Lookup) readPath(text string) (pathlock.Path, error) {
 }
 
 // rows returns the live rows that have the values, by these, and for leaves the rows above. It
-// remembers them for the request's write, with all rows above them, as [Table.LocateAll] does.
+// remembers them for the request's write, with all rows above them.
 func (l Lookup) rows(db *gorm.DB, tree any, values []any) (found map[any][]*Node, above map[any]*Node, err error) {
 	var read map[any]*Node
-	if where := l.matching(tree, values); l.IsLeaf || db.Statement.Context.Value(l.recall) == nil {
-		found, read, err = l.query(db, where, nil)
-	} else {
-		found, read, err = l.climb(db, where, l.names(tree, values))
+	switch {
+	case l.column == l.Key && !l.inTree:
+		found = make(map[any][]*Node)
+		read, err = l.withAbove(db, values)
+		for id, n := range read {
+			found[id] = []*Node{n}
+		}
+	case l.IsLeaf || db.Statement.Context.Value(l.recall) == nil:
+		found, read, err = l.query(db, l.matching(tree, values), nil)
+	default:
+		found, read, err = l.climb(db, l.matching(tree, values), l.names(tree, values))
 	}
 	if err != nil {
 		return nil, nil, err
