@@ -40,8 +40,8 @@ type Mark struct {
 // isText reports whether live rows have one of two texts.
 func (m Mark) isText() bool { return m.When == "" && m.OrNull && strings.HasPrefix(m.Live, "'") }
 
-// condition is the condition that a column means a live row.
-func (m Mark) condition(column string) string {
+// Condition is the condition that a column, given as SQL, means a live row.
+func (m Mark) Condition(column string) string {
 	switch {
 	case m.When != "":
 		return "(" + column + " IS NULL OR " + column + " <> " + m.When + ")"
@@ -99,7 +99,7 @@ func stated(columns ...string) []string {
 func (m Model) live(keyword string, quote func(string) string) string {
 	condition := ""
 	for _, mark := range m.Marks {
-		condition += keyword + mark.condition(quote(mark.Column))
+		condition += keyword + mark.Condition(quote(mark.Column))
 		keyword = " AND "
 	}
 	return condition

@@ -16,6 +16,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
 // A mark of deletion is a column whose type has GORM hide deleted rows, and turn a DELETE into an
@@ -144,14 +145,8 @@ func (t *Table) setConditions(db *gorm.DB) {
 	f := t.Deletion[0]
 	null := clause.Expr{SQL: "? IS NULL", Vars: []any{Column(f)}}
 	if t.plainMark {
-		t.Alive = null
-		if t.when != "" {
-			t.Alive = AnyOf([]clause.Expression{null, clause.Expr{SQL: "? <> " + t.whenLiteral, Vars: []any{Column(f)}}})
-		} else if _, isText := liveMark(f).(string); isText {
-			t.Alive = AnyOf([]clause.Expression{null, clause.Expr{SQL: "? IN ('', '0')", Vars: []any{Column(f)}}})
-		} else if liveMark(f) != nil {
-			t.Alive = AnyOf([]clause.Expression{null, clause.Expr{SQL: "? = " + liveLiteral(f), Vars: []any{Column(f)}}})
-		}
+		live := t.mark(f).Condition("?")
+		t.Alive = clause.Expr{SQL: live, Vars: slices.Repeat([]any{Column(f)}, strings.Count(live, "?"))}
 		return
 	}
 	stmt := db.Session(&gorm.Session{NewDB: true}).Model(t.Fresh()).Statement
@@ -168,6 +163,11 @@ func (t *Table) setConditions(db *gorm.DB) {
 	if len(t.Deletion) == 1 && liveMark(f) != nil {
 		t.Alive = AnyOf([]clause.Expression{null, t.Seen})
 	}
+}
+
+// mark says what a mark of deletion holds.
+func (t *Table) mark(f *schema.Field) treeschema.Mark {
+	return treeschema.Mark{Column: f.DBName, Live: liveLiteral(f), When: t.whenLiteral, OrNull: t.plainMark}
 }
 
 // LiveMark is the value of a deletion mark in a live row: see [liveMark]. It is nil where a row may

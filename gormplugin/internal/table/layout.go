@@ -42,7 +42,7 @@ func (t *Table) Layout() treeschema.Model {
 		l.Above = t.Above.described
 	}
 	for _, f := range t.Deletion {
-		l.Marks = append(l.Marks, treeschema.Mark{Column: f.DBName, Live: liveLiteral(f), When: t.whenLiteral, OrNull: t.plainMark})
+		l.Marks = append(l.Marks, t.mark(f))
 	}
 	for _, f := range t.Schema.Fields {
 		if size := sizeOf(f); size > 0 {
