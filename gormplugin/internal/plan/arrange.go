@@ -89,12 +89,12 @@ func (u *updating) carried(n *Node, depth int) (*Node, error) {
 func (x *Effect) Crosses() bool {
 	left := make(map[any]bool)
 	for _, m := range x.Moves {
-		if x.Change.ParentOf(m.Node) != m.Node.Parent {
-			left[m.Node.Parent] = true
+		if m.After.Parent != m.Parent {
+			left[m.Parent] = true
 		}
 	}
 	for _, m := range x.Moves {
-		if x.Change.ParentOf(m.Node) != m.Node.Parent && left[x.Change.ParentOf(m.Node)] {
+		if m.After.Parent != m.Parent && left[m.After.Parent] {
 			return true
 		}
 	}
@@ -111,7 +111,7 @@ func Aside(moves []Move) (there, back []Move) {
 		onward := m
 		onward.Node = &away
 		onward.SamePaths = !m.Rewrites()
-		m.Path, m.IDs, m.SamePaths = away.Path, m.Node.IDs, true
+		m.After, m.SamePaths = &away, true
 		there, back = append(there, m), append(back, onward)
 	}
 	return there, back

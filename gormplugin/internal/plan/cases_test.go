@@ -92,7 +92,7 @@ func TestUpdate_ofStatedPaths(t *testing.T) {
 		if err == nil {
 			var x *plan.Effect
 			if x, err = g.nodes.Update(&c.change, hit, g.live()); err == nil && len(x.Moves) > 0 {
-				got = x.Moves[0].Path
+				got = x.Moves[0].After.Path
 			}
 		}
 		if got != c.want || !errors.Is(err, c.err) {
@@ -115,7 +115,7 @@ func TestUpdate_ofRowsWhosePathsDisagree(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	hit.Live[3].IDs, parents[2].IDs = "/9/1/2/3", "/9/1/2"
-	if x, err := s.Update(&plan.Change{Name: as("z")}, hit, parents); err != nil || x.Moves[1].IDs != "/1/2/3" {
+	if x, err := s.Update(&plan.Change{Name: as("z")}, hit, parents); err != nil || x.Moves[1].After.IDs != "/1/2/3" {
 		t.Errorf("the moves %+v, %v", x.Moves, err)
 	}
 }
@@ -180,7 +180,7 @@ func TestPathsOfIDs(t *testing.T) {
 	above[7] = &plan.Node{ID: 7, IDs: "/7", Tree: "t"}
 	top := map[any]*plan.Node{8: {ID: 8, Name: "n", Path: "/n", IDs: "/8", Tree: "t"}}
 	x, err := beside.Update(&plan.Change{Parent: as[any](7)}, plan.Hits{Live: top}, above)
-	if err != nil || len(x.Moves) != 1 || !x.Moves[0].Rewrites() || x.Moves[0].IDs != "/7/8" {
+	if err != nil || len(x.Moves) != 1 || !x.Moves[0].Rewrites() || x.Moves[0].After.IDs != "/7/8" {
 		t.Errorf("below a root row: %+v, %v", x, err)
 	}
 }

@@ -111,7 +111,7 @@ func (x *Effect) After(stayed bool) map[any]*Node {
 		maps.Copy(now, x.Live)
 	}
 	for _, m := range x.Moves {
-		now[m.ID] = m.After()
+		now[m.ID] = m.After
 	}
 	return now
 }

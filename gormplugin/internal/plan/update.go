@@ -115,9 +115,9 @@ func (s *Shape) Reach(c Change, parent *Node) (Change, error) {
 // Move is a row that gets another path, and its subtree with it.
 type Move struct {
 	*Node
+	// After is the row as the change leaves it.
+	After    *Node
 	From, To pathlock.Location
-	// Path and IDs are the new path columns; Node has the old ones.
-	Path, IDs string
 	// Restored is set for a row that was deleted before: it had no place.
 	Restored bool
 	// SamePaths is set for a detour, after which the rows below have the paths that they had
@@ -126,28 +126,21 @@ type Move struct {
 }
 
 // Rewrites reports whether the rows below get new paths.
-func (m Move) Rewrites() bool { return !m.Restored && (m.Node.Path != m.Path || m.Node.IDs != m.IDs) }
-
-// After returns the row with its new paths and version.
-func (m Move) After() *Node {
-	n := *m.Node
-	n.Path, n.IDs, n.Version = m.Path, m.IDs, m.Version+1
-	return &n
-}
+func (m Move) Rewrites() bool { return !m.Restored && (m.Path != m.After.Path || m.IDs != m.After.IDs) }
 
 // Deeper returns by how many levels a row moves down.
-func (m Move) Deeper() int { return strings.Count(m.Path, "/") - strings.Count(m.Node.Path, "/") }
+func (m Move) Deeper() int { return strings.Count(m.After.Path, "/") - strings.Count(m.Path, "/") }
 
 // Longer returns by how many characters the path, and that of ids, grow.
 func (m Move) Longer() [2]int {
 	longer := func(from, to string) int { return utf8.RuneCountInString(to) - utf8.RuneCountInString(from) }
-	return [2]int{longer(m.Node.Path, m.Path), longer(m.Node.IDs, m.IDs)}
+	return [2]int{longer(m.Path, m.After.Path), longer(m.IDs, m.After.IDs)}
 }
 
 // CheckBelow refuses a move by which a row below would get a path that is longer than its column,
 // or lie too deep.
 func (s *Shape) CheckBelow(m Move, n *Node) error {
-	tops := s.paths(m.After())
+	tops := s.paths(m.After)
 	for i, of := range s.paths(n) {
 		if longer := m.Longer()[i]; longer > 0 {
 			if err := of.room.Fits(utf8.RuneCountInString(of.form.Column(of.path))+longer, of.form.Print(tops[i].path)); err != nil {
@@ -156,7 +149,7 @@ func (s *Shape) CheckBelow(m Move, n *Node) error {
 		}
 	}
 	if depth := strings.Count(n.Path, "/") + m.Deeper(); m.Deeper() > 0 && depth > s.MaxDepth {
-		return &fault.TooDeepError{Table: s.TableName, Path: m.Path, Depth: depth, Limit: s.MaxDepth}
+		return &fault.TooDeepError{Table: s.TableName, Path: m.After.Path, Depth: depth, Limit: s.MaxDepth}
 	}
 	return nil
 }
@@ -352,7 +345,8 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 	if !s.IsLeaf && (restored || after.Parent == nil && n.Parent != nil) {
 		u.TopArrivals.Add(after, to.Tree)
 	}
-	m := Move{Node: n, To: to, Path: after.Path, IDs: after.IDs, Restored: restored}
+	after.Version++
+	m := Move{Node: n, After: after, To: to, Restored: restored}
 	if !restored {
 		if m.From, err = s.Location(n); err != nil {
 			return err

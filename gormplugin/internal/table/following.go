@@ -32,7 +32,7 @@ func (t *Table) setFollowing() {
 		}
 		t.Following = append(t.Following, Following{f,
 			func(n *Node) any { return form.First(of(n)) },
-			func(m plan.Move) clause.Expression { return t.Rebased(form, Column(f), of(m.Node), of(m.After())) },
+			func(m plan.Move) clause.Expression { return t.Rebased(form, Column(f), of(m.Node), of(m.After)) },
 		})
 	}
 	if f := t.depth(); f != nil {

@@ -81,9 +81,9 @@ func (p LeafPath) LacksID() bool { return p.OfIDs && !p.Form.OfParent }
 // FromTo returns the path above a leaf before and after a move.
 func (p LeafPath) FromTo(m plan.Move) (from, to string) {
 	if p.beside {
-		return m.Node.IDs, m.IDs
+		return m.IDs, m.After.IDs
 	}
-	return m.Node.Path, m.Path
+	return m.Path, m.After.Path
 }
 
 // Follows is what the path column of a leaf, called c, holds below the row that is called p. It

@@ -158,12 +158,12 @@ func (s *statement) checkSlots(x *plan.Effect) error {
 	}
 	moves := make(map[slot]plan.Move, len(x.Moves))
 	for _, m := range x.Moves {
-		moves[slot{x.Change.ParentOf(m.Node), m.Name}] = m
+		moves[slot{m.After.Parent, m.Name}] = m
 	}
 	for chunk := range slices.Chunk(x.Moves, table.MaxPlaceholders/2) {
 		var parents, names []any
 		for _, m := range chunk {
-			parents, names = append(parents, x.Change.ParentOf(m.Node)), append(names, m.Name)
+			parents, names = append(parents, m.After.Parent), append(names, m.Name)
 		}
 		below := []clause.Expression{t.AtTop()}
 		if parents = slices.DeleteFunc(parents, func(id any) bool { return id == nil }); len(parents) > 0 {

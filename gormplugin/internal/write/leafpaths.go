@@ -24,11 +24,11 @@ import (
 func (s *statement) rewriteLeaves(moves []plan.Move) error {
 	for _, leaf := range s.Table.Leaves {
 		concerned := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool {
-			return m.Path == "" && m.Node.Path == "" || !m.Restored && !slices.ContainsFunc(leaf.LeafPaths, func(p table.LeafPath) bool { from, to := p.FromTo(m); return from != to })
+			return m.Path == "" && m.After.Path == "" || !m.Restored && !slices.ContainsFunc(leaf.LeafPaths, func(p table.LeafPath) bool { from, to := p.FromTo(m); return from != to })
 		})
 		tops := make([]*table.Node, len(concerned))
 		for i, m := range concerned {
-			tops[i] = m.After()
+			tops[i] = m.After
 		}
 		if err := s.followSubtrees(leaf, tops, true); err != nil {
 			s.tx.Abandon(err)

@@ -23,10 +23,10 @@ func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence 
 		a.drop(t.Tree)
 	}
 	if a.ByPath {
-		each(t.Parent, func(m plan.Move) any { return cmp.Or(a.ParentOf(m.Node), t.NoParentValue()) })
+		each(t.Parent, func(m plan.Move) any { return cmp.Or(m.After.Parent, t.NoParentValue()) })
 	}
 	for _, f := range t.Following {
-		each(f.Field, func(m plan.Move) any { return f.Of(m.After()) })
+		each(f.Field, func(m plan.Move) any { return f.Of(m.After) })
 	}
 	if t.Version != nil && len(moves) > 0 {
 		each(t.Version, func(m plan.Move) any { return m.Version + 1 })
@@ -49,7 +49,7 @@ func (s *statement) writeBack(x *plan.Effect, stayed bool) error {
 		id, err := t.KeyOfRow(stmt.Context, row)
 		n := now[id]
 		if err == nil && n != nil && x.Change.ByPath {
-			err = table.SetAnew(stmt.Context, t.Parent, row, cmp.Or(x.Change.ParentOf(n), t.NoParentValue()))
+			err = table.SetAnew(stmt.Context, t.Parent, row, cmp.Or(n.Parent, t.NoParentValue()))
 		}
 		if err != nil || n == nil {
 			return err
@@ -75,11 +75,10 @@ func (s *statement) reportPlace(x *plan.Effect) error {
 		if op.Arranged != nil {
 			id, err = t.KeyOfRow(ctx, row)
 		}
-		if err != nil || now[id] == nil {
+		n := now[id]
+		if err != nil || n == nil {
 			return err
 		}
-		n := *now[id]
-		n.Parent, n.Name = x.Change.ParentOf(&n), x.Change.NameOf(&n)
 		for _, part := range []struct {
 			field *schema.Field
 			value any
@@ -91,6 +90,6 @@ func (s *statement) reportPlace(x *plan.Effect) error {
 				return err
 			}
 		}
-		return t.TellPlace(ctx, row, &n)
+		return t.TellPlace(ctx, row, n)
 	})
 }
