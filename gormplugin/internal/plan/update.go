@@ -31,8 +31,8 @@ type Change struct {
 	// StatesPath is set if a path of names is assigned, and ByPath once the parent has been found
 	// by it: see [Shape.Goal].
 	StatesPath, ByPath bool
-	// Restores is set if the deletion mark is assigned to be that of a live row, and Deletes if rows
-	// are deleted, or marked as deleted, whatever else is assigned.
+	// Restores is set if the deletion mark is assigned to be that of a live row, and Deletes if
+	// rows are deleted, or marked as deleted, whatever else is assigned.
 	Restores, Deletes bool
 }
 

@@ -21,8 +21,8 @@ type Own struct {
 	Dialect *dialect.Dialect
 }
 
-// Query runs a statement that reads, and hands every row to take. It explains the error of whatever fails:
-// the statement, the reading of a row, or the end of the rows, where a database may report a
+// Query runs a statement that reads, and hands every row to take. It explains the error of whatever
+// fails: the statement, the reading of a row, or the end of the rows, where a database may report a
 // deadlock.
 func (o Own) Query(take func(*sql.Rows) error) error {
 	var rows *sql.Rows

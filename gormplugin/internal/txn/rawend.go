@@ -34,8 +34,8 @@ func (g *Guard) WatchEnd(db *gorm.DB, sql string, writes, executed bool) error {
 	return nil
 }
 
-// Raw SQL must not end a transaction on which the plugin relies, and the plugin must not rely on one
-// that raw SQL has ended.
+// Raw SQL must not end a transaction on which the plugin relies, and the plugin must not rely on
+// one that raw SQL has ended.
 
 // relyOn is called before a guarded table is asserted or written in the transaction, and before a
 // function is added that is called after its end.
@@ -62,8 +62,8 @@ func (t *Transaction) endsBy(statement string) error {
 	return nil
 }
 
-// reliance reports whether the plugin relies on the transaction, and whether a statement is known to
-// have ended it.
+// reliance reports whether the plugin relies on the transaction, and whether a statement is known
+// to have ended it.
 func (t *Transaction) reliance() (relied, ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

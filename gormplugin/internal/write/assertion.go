@@ -97,9 +97,9 @@ func isOutdated(err error) bool {
 // hasMoved reports whether an error says that something is not where it was planned to be.
 func hasMoved(err error) bool { return errors.Is(err, pathlock.ErrPathChanged) }
 
-// lockChains row-locks the nodes, of the table above, and everything above them for sharing, and checks that each is
-// where it was planned to be: see [plan.Chains.Check]. It returns the locked rows, by id. known are
-// rows that were read before, which suggest what to lock at once.
+// lockChains row-locks the nodes, of the table above, and everything above them for sharing, and
+// checks that each is where it was planned to be: see [plan.Chains.Check]. It returns the locked
+// rows, by id. known are rows that were read before, which suggest what to lock at once.
 //
 // To lock only the parent would not be enough: a rename further up may not have reached the
 // parent's row yet, and its UPDATE may not see rows that are newer than its snapshot.

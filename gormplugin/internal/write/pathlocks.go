@@ -61,8 +61,8 @@ func (s *statement) acquire(d plan.Demand, wait time.Duration) error {
 	return err
 }
 
-// locksOf takes the locks that d demands in the statement's scope. After an error, or a panic of the
-// lock store's, it holds none of them.
+// locksOf takes the locks that d demands in the statement's scope. After an error, or a panic of
+// the lock store's, it holds none of them.
 func (s *statement) locksOf(ctx context.Context, d plan.Demand, wait time.Duration) ([]*pathlock.Lock, error) {
 	var locks []*pathlock.Lock
 	complete := false
