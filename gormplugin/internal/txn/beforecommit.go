@@ -81,7 +81,7 @@ func (h *Handle) prepare() error {
 	session := h.guard.DB.Session(&gorm.Session{NewDB: true, Context: ctx})
 	session.Statement.ConnPool = h
 	if err := h.before.run(session); err != nil {
-		h.Abandon(err)
+		h.Fail(err)
 	}
 	done = true
 	return nil

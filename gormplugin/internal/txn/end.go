@@ -115,23 +115,23 @@ func (t *Transaction) Rollback() error {
 	return t.rollback(nil)
 }
 
-// Abandon rolls the transaction back for a reason that its Commit will return. After MySQL's error
+// Fail rolls the transaction back for a reason that its Commit will return. After MySQL's error
 // 1213, with which the server has aborted the transaction, it would otherwise run and commit every
 // further statement by itself. A cause by which the database asks for a retry need not match
 // [fault.ErrRetry] yet.
-func (t *Transaction) Abandon(cause error) {
-	t.abandon(cause)
+func (t *Transaction) Fail(cause error) {
+	t.fail(cause)
 	t.callBack()
 }
 
-// abandonAside is Abandon on a goroutine of the plugin's.
-func (t *Transaction) abandonAside(cause error) {
-	t.abandon(cause)
+// failAside is Fail on a goroutine of the plugin's.
+func (t *Transaction) failAside(cause error) {
+	t.fail(cause)
 	t.callBackAside()
 }
 
-// abandon rolls the transaction back, and calls nobody.
-func (t *Transaction) abandon(cause error) {
+// fail rolls the transaction back, and calls nobody.
+func (t *Transaction) fail(cause error) {
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	if t.ended {
@@ -169,7 +169,7 @@ func (t *Transaction) whyEnded() error {
 	return sql.ErrTxDone
 }
 
-// Failed returns why the transaction was abandoned, nil if it was not.
+// Failed returns why the plugin rolled the transaction back, nil if it did not.
 func (t *Transaction) Failed() error {
 	t.ending.Lock()
 	defer t.ending.Unlock()

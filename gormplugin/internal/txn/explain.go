@@ -47,7 +47,7 @@ func Explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.
 	}
 	kind := d.Classify(err)
 	if tx != nil && tx.hasEnded(err) {
-		tx.Abandon(err)
+		tx.Fail(err)
 	}
 	if errors.Is(err, fault.ErrRetry) {
 		return
@@ -151,7 +151,7 @@ func (t *Transaction) hasEnded(err error) bool {
 func (t *Transaction) abandonAfter(err error) bool {
 	ended := t.hasEnded(err)
 	if ended {
-		t.Abandon(fault.Retryable(err))
+		t.Fail(fault.Retryable(err))
 	}
 	return ended
 }

@@ -89,7 +89,7 @@ func (t *Transaction) keepRow(row *sql.Row) {
 func (t *Transaction) endBy(err error) {
 	t.noteReadOnly(err)
 	if err != nil && t.guard.Dialect.Classify(err) == dialect.FailureEnded {
-		t.Abandon(fault.Retryable(err))
+		t.Fail(fault.Retryable(err))
 	}
 }
 
@@ -130,7 +130,7 @@ func (t *Transaction) settleRows() {
 		return
 	}
 	if open, err := probe.Open(context.WithoutCancel(t.ctx), t.Tx); err != nil || !open {
-		t.Abandon(fault.Retryable(cmp.Or(err, errEndedUnseen)))
+		t.Fail(fault.Retryable(cmp.Or(err, errEndedUnseen)))
 	}
 }
 

@@ -90,7 +90,7 @@ func newTransaction(ctx, live context.Context, p *pool, conn *sql.Conn, tx *sql.
 	if reflect.ValueOf(ctx).Comparable() {
 		t.given = ctx
 	}
-	t.unwatch = context.AfterFunc(live, func() { t.abandonAside(context.Cause(ctx)) })
+	t.unwatch = context.AfterFunc(live, func() { t.failAside(context.Cause(ctx)) })
 	return t
 }
 
@@ -134,7 +134,7 @@ var errForgotten = errors.New("gormplugin: nobody committed it or rolled it back
 func newHandle(t *Transaction) *Handle {
 	h := &Handle{t}
 	// The runtime's own goroutine must not wait for a database.
-	runtime.AddCleanup(h, func(t *Transaction) { go t.abandonAside(errForgotten) }, t)
+	runtime.AddCleanup(h, func(t *Transaction) { go t.failAside(errForgotten) }, t)
 	return h
 }
 

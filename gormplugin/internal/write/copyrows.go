@@ -29,7 +29,7 @@ func (x *copying) copyRows() error {
 			if x.Dialect.Classify(err).IsOfAnother() {
 				err = fault.Retryable(err)
 			}
-			x.tx.Abandon(err)
+			x.tx.Fail(err)
 		}
 		return err
 	}
@@ -37,7 +37,7 @@ func (x *copying) copyRows() error {
 	x.tx.Writing.Unlock() // what is attached may be written by the plugin, too
 	defer x.tx.Writing.Lock()
 	if err = x.copyAttached(all); err != nil {
-		x.tx.Abandon(err) // it would leave rows without what belongs to them
+		x.tx.Fail(err) // it would leave rows without what belongs to them
 	}
 	return err
 }

@@ -81,12 +81,12 @@ func (k *deleting) Write() error {
 		return t.Unsupported("RETURNING would lack rows that lie below others of the statement, or that were deleted before: read the rows first, or delete them apart")
 	}
 	if err := k.removeDead(dead); err != nil {
-		k.tx.Abandon(err)
+		k.tx.Fail(err)
 		return err
 	}
 	below, err := k.removeBelow(gone.Tops, nil)
 	if err != nil {
-		k.tx.Abandon(err)
+		k.tx.Fail(err)
 		return err
 	}
 	written, err := k.writeParts(ids, func(ids []any) int {
@@ -99,7 +99,7 @@ func (k *deleting) Write() error {
 	case err != nil:
 		// Other rows are gone already. The transaction ends even if the caller ignores the
 		// error.
-		k.tx.Abandon(err)
+		k.tx.Fail(err)
 		return err
 	case written == 0:
 		return k.missed(int64(len(ids)), 0)
@@ -146,7 +146,7 @@ func (k *updating) mark(a *assignment, gone *plan.Effect) error {
 	// Of all rows, not of the topmost: what lies between may be marked by now.
 	below, err := k.removeBelow(slices.Collect(maps.Values(gone.Live)), a.marks)
 	if err != nil {
-		k.tx.Abandon(err)
+		k.tx.Fail(err)
 		return err
 	}
 	k.op.wentAlong(below)

@@ -181,7 +181,7 @@ func (s *statement) ensureTransaction() error {
 func (s *statement) missed(want, got int64) error {
 	err := &fault.MissedRowsError{Table: s.Table.TableName, Planned: want, Written: got}
 	if s.tx != nil {
-		s.tx.Abandon(err)
+		s.tx.Fail(err)
 	}
 	return err
 }
@@ -204,7 +204,7 @@ func (s *statement) writeParts(ids []any, pin func(ids []any) (must int)) (writt
 		s.write()
 		if db.Error != nil {
 			if written > 0 {
-				s.tx.Abandon(db.Error)
+				s.tx.Fail(db.Error)
 			}
 			return written, db.Error
 		}

@@ -197,7 +197,7 @@ func (k *inserting) fillIDs() error {
 		if k.Dialect.Classify(err).IsOfAnother() {
 			err = fault.Retryable(err)
 		}
-		k.tx.Abandon(err)
+		k.tx.Fail(err)
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func (s *statement) rewriteLeaves(moves []plan.Move) error {
 			tops[i] = m.After
 		}
 		if err := s.followSubtrees(leaf, tops, true); err != nil {
-			s.tx.Abandon(err)
+			s.tx.Fail(err)
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func (s *statement) adoptLeaves(ids []any) error {
 	for _, leaf := range s.Table.Leaves {
 		for chunk := range slices.Chunk(ids, maxRanges) {
 			if err := s.followAbove(leaf, table.Selection{Keys: chunk}, true); err != nil {
-				s.tx.Abandon(err)
+				s.tx.Fail(err)
 				return err
 			}
 		}

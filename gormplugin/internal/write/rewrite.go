@@ -22,7 +22,7 @@ func (s *statement) rewriteMoved(moves []plan.Move) error {
 		for chunk := range slices.Chunk(some, maxRanges) {
 			if err := s.rewrite(chunk, !same); err != nil {
 				err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", chunk[0].Node.Path, err)
-				s.tx.Abandon(err)
+				s.tx.Fail(err)
 				return err
 			}
 		}

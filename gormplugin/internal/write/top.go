@@ -67,7 +67,7 @@ func (s *statement) guardTop(l plan.TopArrivals) (again []*plan.TopArrival, err 
 func (s *statement) recheckTop(again []*plan.TopArrival) error {
 	for _, at := range again {
 		if err := s.checkTop(at, at.Rows, s.Dialect.Share); err != nil {
-			s.tx.Abandon(err)
+			s.tx.Fail(err)
 			return err
 		}
 	}

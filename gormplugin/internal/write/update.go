@@ -220,7 +220,7 @@ func (k *updating) updateMoved(a *assignment, x *plan.Effect) (err error) {
 			if taken, _ := k.takesName(); taken {
 				err = k.nameTaken(err)
 			}
-			k.tx.Abandon(err)
+			k.tx.Fail(err)
 		}()
 		if onward, err = k.setAside(x.Moves, descend); err != nil {
 			return err

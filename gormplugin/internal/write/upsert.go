@@ -164,7 +164,7 @@ func (k *inserting) upsert() error {
 		}
 	}
 	if err != nil && len(present) > 0 && written > 0 {
-		k.tx.Abandon(err) // some rows may be written
+		k.tx.Fail(err) // some rows may be written
 	}
 	return err
 }
