@@ -59,7 +59,7 @@ func (p *inUse) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if running != nil {
 		return under(ctx)
 	}
-	return txn.RetryTransaction(ctx, db, p.engine.MaxTries, p.guard.Locker.Step, under)
+	return txn.RetryTransaction(ctx, db, p.engine.MaxTries, p.guard.Locker, under)
 }
 
 // Rename gives the row with the id another name, and all its descendants the paths that follow from

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
@@ -26,11 +27,11 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 		return begun(db).WithContext(ctx).Transaction(fn, opts...)
 	}
 	ctx, handed := txn.WithJournal(ctx)
-	var steps txn.Steps
+	var locker *pathlock.Locker
 	if p, err := pluginOf(db); err == nil {
-		steps = p.guard.Locker.Step
+		locker = p.guard.Locker
 	}
-	return txn.RetryTransaction(ctx, db, DefaultMaxTries, steps, func(ctx context.Context) error {
+	return txn.RetryTransaction(ctx, db, DefaultMaxTries, locker, func(ctx context.Context) error {
 		err := db.WithContext(ctx).Transaction(fn, opts...)
 		if err != nil && txn.IsRetryable(db, err) {
 			handed.Undo()

@@ -22,14 +22,11 @@ const (
 	longestRetry = 15 * time.Second
 )
 
-// Steps begins a step that observers see: [pathlock.Locker.Step], or nil where there is no locker.
-type Steps func(ctx context.Context, s pathlock.Step) (work context.Context, done func(err error))
-
 // RetryTransaction runs do, a transaction on db, and runs it again while the database aborts it. do
-// works under the context that it is given.
-func RetryTransaction(ctx context.Context, db *gorm.DB, tries int, steps Steps, do func(ctx context.Context) error) error {
+// works under the context that it is given. The locker may be nil.
+func RetryTransaction(ctx context.Context, db *gorm.DB, tries int, locker *pathlock.Locker, do func(ctx context.Context) error) error {
 	var last error
-	err := Retry(ctx, tries, steps, func(ctx context.Context) error {
+	err := Retry(ctx, tries, locker, func(ctx context.Context) error {
 		if last = do(ctx); last != nil && !IsRetryable(db, last) {
 			return backoff.Permanent(last)
 		}
@@ -46,14 +43,14 @@ func RetryTransaction(ctx context.Context, db *gorm.DB, tries int, steps Steps, 
 }
 
 // Retry calls try until it succeeds or fails for good, at most the given number of times. try works
-// under the context that it is given. Each further try is a step.
-func Retry(ctx context.Context, tries int, steps Steps, try func(ctx context.Context) error) error {
+// under the context that it is given. The locker, which may be nil, is told of each further try.
+func Retry(ctx context.Context, tries int, locker *pathlock.Locker, try func(ctx context.Context) error) error {
 	attempt := 0
 	next := func() error {
-		if attempt++; attempt == 1 || steps == nil {
+		if attempt++; attempt == 1 || locker == nil {
 			return try(ctx)
 		}
-		return steps.InStep(ctx, pathlock.Step{Kind: pathlock.StepRetry, Attempt: attempt}, try)
+		return InStep(ctx, locker, pathlock.Step{Kind: pathlock.StepRetry, Attempt: attempt}, try)
 	}
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = firstPause, longestPause
@@ -69,8 +66,8 @@ func Retry(ctx context.Context, tries int, steps Steps, try func(ctx context.Con
 var errPanicked = errors.New("gormplugin: a panic")
 
 // InStep calls do within a step that observers see.
-func (begin Steps) InStep(ctx context.Context, s pathlock.Step, do func(ctx context.Context) error) (err error) {
-	work, done := begin(ctx, s)
+func InStep(ctx context.Context, locker *pathlock.Locker, s pathlock.Step, do func(ctx context.Context) error) (err error) {
+	work, done := locker.Step(ctx, s)
 	err = errPanicked
 	defer func() {
 		if last, ok := errors.AsType[*backoff.PermanentError](err); ok {

@@ -16,8 +16,8 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// steps says how to plan and assert a write that locks what it relies on.
-type steps struct {
+// planner plans and asserts a write that locks what it relies on.
+type planner struct {
 	// Plan works out what the write does, and so which path locks it needs: by plain reads at
 	// first, and by locking ones in the second attempt.
 	Plan func(locking bool) (plan.Demand, error)
@@ -31,7 +31,7 @@ type steps struct {
 // transaction. At first it believes plain reads. Where these turn out to be out of date, which they
 // always are in a transaction with an old snapshot, it starts again with locking reads. It then
 // does not wait for path locks: others may need the rows that are locked by then.
-func (s *statement) planAndAssert(r steps) error {
+func (s *statement) planAndAssert(r planner) error {
 	attempt := 1
 	for wait, locking := s.TransactionWait, false; ; wait, locking, attempt = pathlock.NoWait, true, 2 {
 		planned, err := r.Plan(locking)
@@ -44,7 +44,7 @@ func (s *statement) planAndAssert(r steps) error {
 		if err := s.acquire(planned, wait); err != nil || !s.Asserts && !s.asked {
 			return err
 		}
-		err = txn.Steps(s.Locker.Step).InStep(s.DB.Statement.Context, pathlock.Step{Kind: pathlock.StepAssert, Attempt: attempt}, func(ctx context.Context) error {
+		err = txn.InStep(s.DB.Statement.Context, s.Locker, pathlock.Step{Kind: pathlock.StepAssert, Attempt: attempt}, func(ctx context.Context) error {
 			outer := s.DB.Statement.Context
 			s.DB.Statement.Context = ctx
 			defer func() { s.DB.Statement.Context = outer }()
@@ -63,7 +63,7 @@ type planOn func(hit plan.Hits, known map[any]*table.Node, lock string) (*plan.E
 // assertEffect is planAndAssert for a statement that hits rows, those of stmt. planned, with its
 // error, is the plan on plain reads.
 func (s *statement) assertEffect(stmt *gorm.Statement, planned *plan.Effect, failed error, on planOn) (found *plan.Effect, err error) {
-	err = s.planAndAssert(steps{
+	err = s.planAndAssert(planner{
 		Plan: func(locking bool) (plan.Demand, error) {
 			if found, err = planned, failed; !locking {
 				return found, err

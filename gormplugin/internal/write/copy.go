@@ -92,7 +92,7 @@ func (x *copying) copyWithin() error {
 	if err := x.becomeWriter(); err != nil {
 		return err
 	}
-	err := x.planAndAssert(steps{
+	err := x.planAndAssert(planner{
 		Plan: func(locking bool) (plan.Demand, error) {
 			switch {
 			case locking:

@@ -164,7 +164,7 @@ func (k *inserting) settle(rows []*arrival) error {
 	}
 	var parents map[any]*table.Node
 	var x *plan.Insertion
-	return k.planAndAssert(steps{
+	return k.planAndAssert(planner{
 		Plan: func(locking bool) (_ plan.Demand, err error) {
 			known, lock := k.seen, ""
 			if locking {

@@ -7,6 +7,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 )
@@ -38,9 +39,9 @@ func (s *statement) newRetry() *retry {
 
 // try runs a statement again until the database does not abort it, or it has been tried often
 // enough. execute is its chain of callbacks.
-func (r *retry) try(db *gorm.DB, tries int, steps txn.Steps, execute func(*gorm.DB) *gorm.DB) {
+func (r *retry) try(db *gorm.DB, tries int, locker *pathlock.Locker, execute func(*gorm.DB) *gorm.DB) {
 	failed := db.Error
-	_ = txn.Retry(db.Statement.Context, tries, steps, func(ctx context.Context) error {
+	_ = txn.Retry(db.Statement.Context, tries, locker, func(ctx context.Context) error {
 		if err := failed; err != nil {
 			failed = nil
 			return err // of the first try

@@ -187,7 +187,7 @@ func (e *Engine) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 		}
 		st.maps.giveBack(db)
 		if st.retry != nil && errors.Is(db.Error, fault.ErrRetry) {
-			st.retry.try(db, e.MaxTries, e.Locker.Step, execute)
+			st.retry.try(db, e.MaxTries, e.Locker, execute)
 		}
 	}
 }
