@@ -190,9 +190,9 @@ var ErrMoves = errors.New("fsck: most rows would move")
 // table they are.
 const fewMoves = 10
 
-// Moves says how much of a table a repair would move: below lost+found, or nearer to the top than
-// the paths say. Where that is nearly everything, the parents are wrong rather than the paths.
-type Moves struct {
+// MoveCount says how much of a table a repair would move: below lost+found, or nearer to the top
+// than the paths say. Where that is nearly everything, the parents are wrong rather than the paths.
+type MoveCount struct {
 	Moves int64 `json:"moves"`
 	Rows  int64 `json:"rows"`
 	// Reason is why the repair needs [RepairOptions.AllowMoves], "" if it does not.
@@ -201,8 +201,8 @@ type Moves struct {
 
 // moves counts the rows that a repair would move. Those below an orphan, a cycle or another row
 // that moves stay below it.
-func (f *forest) moves() Moves {
-	m := Moves{Rows: int64(len(f.rows))}
+func (f *forest) moves() MoveCount {
+	m := MoveCount{Rows: int64(len(f.rows))}
 	flat := true
 	for _, r := range f.rows {
 		flat = flat && r.isTop()

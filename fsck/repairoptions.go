@@ -16,7 +16,7 @@ type RepairOptions struct {
 	// Apply makes the changes. Without it, nothing is written, and Changed gets the changes that a
 	// repair would make.
 	Apply bool
-	// AllowMoves makes changes that move most rows, too. See [Moves] and [ErrMoves].
+	// AllowMoves makes changes that move most rows, too. See [MoveCount] and [ErrMoves].
 	AllowMoves bool
 	// Locker, if set, takes the tree's gate for each transaction. Without it, row locks alone keep
 	// the changes right while others write.
@@ -37,7 +37,7 @@ type RepairOptions struct {
 	// it. A regular [os.File] is synced each time.
 	Log io.Writer
 	// Moves, if set, is what a dry run calls first.
-	Moves func(Moves) error
+	Moves func(MoveCount) error
 	// Report, if set, gets the problems that the first check finds.
 	Report func(Problem) error
 	// Changed, if set, gets each committed change or, in a dry run, each change that a repair would

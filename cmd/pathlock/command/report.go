@@ -26,7 +26,7 @@ type repairLine struct {
 }
 
 // moves begins the report of a dry run, also of a quiet one.
-func (r *report) moves(m fsck.Moves) error {
+func (r *report) moves(m fsck.MoveCount) error {
 	refused := ""
 	if m.Reason != "" {
 		refused = "; --apply refuses that without --allow-moves: " + m.Reason
