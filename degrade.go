@@ -13,11 +13,11 @@ import (
 
 // Degradation says how [Degrade] goes on without a lock store.
 type Degradation struct {
-	// Limit is how long it does, from the first request that the store has failed. Then requests
-	// are refused until the store answers. Defaults to 15 minutes.
+	// Limit is how long requests go on without the store after the first that it fails. Then they
+	// are refused until it answers. Defaults to 15 minutes.
 	Limit time.Duration
-	// Retry is how often a request asks the store meanwhile, and waits for its time-out if it does
-	// not answer. Defaults to a second.
+	// Retry is how often one of them asks the store all the same. If the store does not answer,
+	// that request waits for the time-out. Defaults to a second.
 	Retry time.Duration
 	// Log gets a warning when the store fails, when it answers again, and when the limit is
 	// reached. Defaults to [slog.Default].
@@ -26,9 +26,9 @@ type Degradation struct {
 
 // Degrade wraps a store for programs that prefer aborted writes to refused ones while the store is
 // away. An acquisition that [Request.Asserted] marks, and that fails with [ErrUnavailable], is then
-// granted without the store, to any number of owners at once. So are those after it, and the store
-// is not asked, except by one of them in each [Degradation.Retry]. As soon as the store answers
-// that one, all ask it again. Each process finds out by itself.
+// granted without the store, to any number of owners at once. So are those after it. Only one in
+// each [Degradation.Retry] asks the store, and once that one is answered, all do. Each process
+// finds out by itself.
 //
 // Such a lock has [Lock.Degraded] set. It keeps nobody out and has no fence: [Lock.Fence] is 0. It
 // stays so until its release, even if the store has granted the same nodes to others by then. What
@@ -47,9 +47,9 @@ func Degrade(store Store, how Degradation) Store {
 	return &degradable{Store: store, how: how, granted: make(map[treeOwner][]GrantID)}
 }
 
-// Degraded returns since when this process grants locks without the lock store, by [Degrade], and
-// the zero time if it does not. It says nothing about the store at this moment: the process learns
-// by its next acquisition that the store is back.
+// Degraded returns the time since which this process has granted locks without the lock store (see
+// [Degrade]), or the zero time. The store may be back already: the process learns of that with an
+// acquisition.
 func (l *Locker) Degraded() time.Time {
 	if d, ok := l.store.(*degradable); ok {
 		return d.degraded()

@@ -16,12 +16,12 @@ var (
 	// ErrConflict: others hold what the request asks for, or are before it in the queue, and the
 	// wait ended first. The error is a [*ConflictError].
 	ErrConflict = FailureLocked.New("pathlock: locked by others")
-	// ErrQueueFull: the request could not wait, because as many wait in the tree as the store
-	// allows. The error is a [*ConflictError] too.
+	// ErrQueueFull: the request could not wait, because the queue of the tree is as long as the
+	// store allows. The error is a [*ConflictError] too.
 	ErrQueueFull = FailureLocked.New("pathlock: too many wait in the tree")
-	// ErrDeadlock: a holder in the way waits for the owner that asks, directly, through others, or
-	// behind them in the queue. The error is a [*DeadlockError]. Release what you hold and start
-	// over. Cycles through several trees go undetected: see [Request].
+	// ErrDeadlock: a holder in the way is itself waiting for the owner that asks, directly, through
+	// others, or behind them in the queue. The error is a [*DeadlockError]. Release what you hold
+	// and start over. Cycles through several trees go undetected: see [Request].
 	ErrDeadlock = FailureLocked.New("pathlock: deadlock")
 	// ErrLost: the lease ended, or the store lost it, before the lock was released or its grant
 	// arrived, or the lock was held for too long. Somebody else may hold the nodes.
@@ -29,7 +29,7 @@ var (
 	// ErrHeldTooLong: the lock has been released because its [Request.MaxHold] was over, or the
 	// deadline of its context. The error matches [ErrLost] and [context.DeadlineExceeded], too.
 	ErrHeldTooLong = errors.New("pathlock: held for too long")
-	// ErrNotHeld: there is nothing to release, or nothing is left.
+	// ErrNotHeld: there is nothing left to release.
 	ErrNotHeld = errors.New("pathlock: not held")
 	// ErrUnavailable: the lock store did not answer, or answered that it cannot serve. Nothing was
 	// granted.
@@ -42,7 +42,7 @@ var (
 	ErrInvalidTree = FailureInvalid.New("pathlock: invalid tree")
 	// ErrInvalidRequest: a [Request] makes no sense. The message says why.
 	ErrInvalidRequest = FailureInvalid.New("pathlock: invalid request")
-	// ErrInvalidToken: a text is no [Token].
+	// ErrInvalidToken: a text is not a [Token].
 	ErrInvalidToken = FailureInvalid.New("pathlock: invalid lock token")
 	// ErrInvalidID: no node can have the id, such as text where ids are numbers.
 	ErrInvalidID = FailureInvalid.New("pathlock: invalid id")
@@ -175,7 +175,7 @@ func target(tree Tree, path Path, mode Mode, gate bool) string {
 // and of packages that work with it state theirs: see [FailureOf].
 type Failure string
 
-// What may have failed. Each is the end of a problem type with which the middleware answers.
+// The failures. Each is the last part of a problem type of the middleware's answers.
 const (
 	// FailureInvalid: the request makes no sense, whenever it is sent.
 	FailureInvalid Failure = "invalid-request"
@@ -201,8 +201,8 @@ const (
 	FailureLockLost Failure = "lock-lost"
 	// FailureLockStore: the lock store cannot serve, or has lost the lock.
 	FailureLockStore Failure = "lock-store-unavailable"
-	// FailureDatabase: the database cannot serve, or not in the way the tree needs. Nothing was
-	// written.
+	// FailureDatabase: the database cannot serve the request, or cannot keep the tree right.
+	// Nothing was written.
 	FailureDatabase Failure = "database-unavailable"
 	// FailureOutcomeUnknown: it is unknown whether anything was written.
 	FailureOutcomeUnknown Failure = "outcome-unknown"

@@ -51,18 +51,18 @@ func WithWait(d time.Duration) Option { return func(l *Locker) { l.wait = d } }
 // on a tree must use the same fold.
 func WithFold(fold func(name string) string) Option { return func(l *Locker) { l.fold = fold } }
 
-// WithObserver adds an observer. Give it once for each.
+// WithObserver adds an observer. It may be given several times.
 func WithObserver(o Observer) Option {
 	return func(l *Locker) { l.observers.all = append(l.observers.all, o) }
 }
 
-// WithLogger sets the log. It gets as warnings: losses, failed renewals, failed releases that
-// nobody awaits, and releases by force. The default is [slog.Default] at the time of [New].
+// WithLogger sets the log. It gets warnings of losses, failed renewals, releases that fail in the
+// background, and releases by force. The default is [slog.Default] at the time of [New].
 func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = log } }
 
 // New returns a locker on store. [Locker.Check] says whether the options make sense. A request that
-// relies on an invalid option is refused. The middleware and the plugin of a program have to share
-// one locker to know of each other's locks: a scope is known to its own locker alone.
+// relies on an invalid option is refused. The middleware and the plugin of a program must share one
+// locker: only the locker that made a scope knows it.
 func New(store Store, opts ...Option) *Locker {
 	l := &Locker{store: store, local: store.Local(), defaults: defaults{lease: DefaultLease, wait: DefaultWait}, log: slog.Default(), instance: defaultInstance()}
 	for _, opt := range opts {
@@ -74,8 +74,8 @@ func New(store Store, opts ...Option) *Locker {
 }
 
 // Check reports whether the options given to [New] make sense: no lease below [MinLease], and no
-// negative wait but [NoWait]. A program can refuse to start with settings that would fail its first
-// request. The error names all that make no sense, and matches [ErrInvalidRequest].
+// negative wait but [NoWait]. A program can thus refuse to start with settings that would fail its
+// first request. The error names every wrong option, and matches [ErrInvalidRequest].
 func (l *Locker) Check() error {
 	return errors.Join(checkWait(l.wait), checkLease(l.lease))
 }

@@ -13,9 +13,10 @@ import (
 // is the tree (MutexNamespace, "nightly"), for [Locker.Snapshot] and [Locker.ForceRelease].
 const MutexNamespace = "mutex"
 
-// Mutex is a lock with a name, on all processes that share the lock store, where there is no tree.
-// It holds nothing itself: each of its methods returns a [Lock] of its own, which [Lock.Release]
-// gives back. Any number of goroutines may use it, and a copy of it is the same mutex.
+// Mutex is a named lock, shared by all processes that share the lock store, for programs without a
+// tree. It holds nothing itself: each of its methods returns a [Lock] of its own, which
+// [Lock.Release] gives back. Any number of goroutines may use it, and a copy of it is the same
+// mutex.
 //
 // It re-enters by the context, as all locks do. Under [Lock.Context], a lock on the same name costs
 // no round trip and waits for nobody, and what is released last, releases. So goroutines that share

@@ -29,8 +29,8 @@ type Observer interface {
 	// Released is called after a release, successful or not.
 	Released(ctx context.Context, e Event)
 	// Step is called when a step of the work around locks begins: see [Step]. The step works under
-	// the context that Step returns, and calls done at its end. Both may be nil: the context stays
-	// the same then, and nobody wants to know of the end.
+	// the context that Step returns, and calls done at its end. Both may be nil: then the context
+	// stays the same, and nobody is told of the end.
 	Step(ctx context.Context, s Step) (work context.Context, done func(err error))
 	// Answered is called when a request has been answered by a problem: see [Locker.Answered].
 	Answered(ctx context.Context, f Failure)
@@ -89,7 +89,7 @@ func (NopObserver) Answered(context.Context, Failure) {}
 
 // Answered tells the observers that a request has been answered by a problem whose type ends in f,
 // which need not be one of this package's failures. Package middleware calls it. A program that
-// answers otherwise may do so, too.
+// answers by other means may call it, too.
 func (l *Locker) Answered(ctx context.Context, f Failure) {
 	l.observers.each(ctx, "Answered", func(o Observer) { o.Answered(ctx, f) })
 }

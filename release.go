@@ -35,10 +35,10 @@ func (k *Lock) Release(ctx context.Context) error {
 }
 
 // ReleaseInBackground releases the lock as [Lock.Release] does, but a goroutine of the [Locker]
-// tells the store. The caller need not wait for the round trip: an HTTP response is sent without
-// it. The context of the lock has ended when ReleaseInBackground returns. Errors go to the log, as
-// warnings, and to the observers. Both get the values of ctx, whose end does not matter. A lock
-// that has been released before stays released.
+// tells the store. So an HTTP response need not wait for the round trip. The context of the lock
+// has ended when ReleaseInBackground returns. Errors go to the log, as warnings, and to the
+// observers. Both get the values of ctx, whose end does not matter. A lock that has been released
+// before stays released.
 //
 // An acquisition by the same Locker that does not wait is not refused because of a release that is
 // under way: it waits for that release and asks again. One by another process may be refused.
@@ -49,10 +49,9 @@ func (k *Lock) Release(ctx context.Context) error {
 // hold at once, and what is released after that would be reported as lost.
 func (k *Lock) ReleaseInBackground(ctx context.Context) { k.Abandon(ctx, nil) }
 
-// Abandon releases the lock as [Lock.ReleaseInBackground] does, for code other than its holder's
-// that watches over it, and makes reason the cause with which the lock's context ends. What was
-// acquired under that context keeps what it relies on until its own release. So a database
-// transaction that the end of the context rolls back keeps it until the rollback is done.
+// Abandon is [Lock.ReleaseInBackground] for code that watches over the lock of somebody else: the
+// lock's context ends with reason as the cause. What was acquired under that context keeps what it
+// relies on until its own release: a database transaction keeps it until it is rolled back.
 func (k *Lock) Abandon(ctx context.Context, reason error) {
 	grants, lost := k.end(reason)
 	if !errors.Is(lost, ErrNotHeld) {

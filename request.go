@@ -22,11 +22,11 @@ const (
 	MinLease = 10 * time.Millisecond
 )
 
-// Forever is the longest wait and the longest lease: longer ones count as this. Clocks have room
-// for its hundred years, and so have servers that count in microseconds.
+// Forever is the longest wait and the longest lease: longer ones count as this. It is a hundred
+// years, for which clocks, and servers that count in microseconds, have room.
 const Forever time.Duration = 100 * 365 * 24 * time.Hour
 
-// NoWait as [Request.Wait] makes an acquisition fail at once where others are in the way.
+// NoWait, as a [Request.Wait], makes an acquisition fail at once if others are in the way.
 const NoWait time.Duration = -1
 
 // Request states everything that a piece of work needs in one tree. It is granted whole or not at
@@ -49,10 +49,10 @@ type Request struct {
 	// locker's default. More than [Forever] counts as that. It is renewed while the lock is held.
 	Lease time.Duration
 	// MaxHold is how long the lock may be held, from its grant on, even if the process lives. Then
-	// it is released, and its context ends with a cause that matches [ErrHeldTooLong]. At a
-	// deadline of the context given to Acquire, that happens earlier, and the cause matches
-	// [context.DeadlineExceeded] at least. [Forever] means that the deadline alone counts, and 0
-	// that the lock is held until its release, also beyond the deadline.
+	// it is released, and its context ends with a cause that matches [ErrHeldTooLong]. If the
+	// context given to Acquire has an earlier deadline, this happens then, and the cause matches at
+	// least [context.DeadlineExceeded]. [Forever] means that the deadline alone counts, and 0 that
+	// the lock is held until its release, also beyond the deadline.
 	//
 	// If the store does not answer at that moment, others get in one lease later at the latest.
 	// Locks that are acquired under [Lock.Context] without a MaxHold, such as those of a
@@ -66,7 +66,7 @@ type Request struct {
 	// OwnScope makes two workers exclude each other in Tree although both work under a lock of
 	// another tree, and so in one scope. The request's scope is that of a lock in Tree from which
 	// the context descends, or else a new one, which holds in Tree alone. [Lock.Context] carries
-	// the context's own scope on, for other trees. A [Mutex] asks so, and package election does.
+	// the context's own scope on, for other trees. A [Mutex] and package election set it.
 	OwnScope bool
 	// Asserted says that the tree is right even if the lock keeps nobody out, because all that is
 	// written under it is asserted in its transaction, as package gormplugin does. Then [Degrade]

@@ -164,7 +164,7 @@ func (s *serving) add(owner Owner, n int) {
 }
 
 // Serves reports whether a handler runs in this process under the locks of an owner, such as one of
-// [Locker.Snapshot]. It knows of those that package middleware has called with this locker.
+// [Locker.Snapshot]. It knows only the handlers that package middleware runs with this locker.
 func (l *Locker) Serves(owner Owner) bool {
 	l.serving.mu.Lock()
 	defer l.serving.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 // Snapshot is what a tree's lock table held at one instant.
 type Snapshot struct {
 	Tree Tree `json:"tree"`
-	// Now is when that was, by the store's clock, as all times of the entries are: how long
-	// something has lasted, and will last, counts from then.
+	// Now is that instant by the store's clock, as are all times of the entries. Compare them with
+	// Now, not with the time of this process.
 	Now time.Time `json:"now"`
 	// Fence is the fence of the latest grant, 0 if none is on record.
 	Fence uint64 `json:"fence"`

@@ -67,9 +67,8 @@ type Store interface {
 	// and sets the end of the lease if t.Lease is positive, in one atomic step. It returns what To
 	// then holds. Fences stay. Holds that outlive their process rest on it.
 	//
-	// If From and To are the same, grants that are apart stay apart. Otherwise all grants share the
-	// lease of To from then on, and the requests of From keep waiting as those of an owner that
-	// holds nothing.
+	// If From is To, grants that are apart stay apart. Otherwise all grants share the lease of To
+	// from then on, and the requests of From keep waiting as those of an owner that holds nothing.
 	//
 	// The error matches [ErrLost], and nothing changes, if From holds nothing. A transfer that is
 	// sent again, because its reply was lost, gets the first answer: To holds by then what From
@@ -96,8 +95,9 @@ type Acquisition struct {
 	Tree Tree
 	// Owner asks, and will hold.
 	Owner Owner
-	// Grant is the id of this request, and of the grant that comes of it. The owner uses it for no
-	// other request: where ForceRelease has taken a grant away, its id may get [ErrLost].
+	// Grant is the id of this request, and of the grant that comes of it. The owner never uses it
+	// again: after a ForceRelease, a request with the id of a grant that was taken away may get
+	// [ErrLost].
 	Grant GrantID
 	// Gate asks for the tree's gate: the whole tree, exclusively. Claims may be empty then.
 	Gate bool

@@ -58,9 +58,9 @@ var (
 	// struct with Select("*").
 	ErrStale = fault.ErrStale
 	// ErrDamagedRow: a row of the database has a tree, a name or a path that none can have, so that
-	// nobody knows where it is. Whoever sends a request is not to blame. The error is a
-	// [*DamagedRowError]; package fsck finds such rows, and repairs them. Not every write looks: a
-	// move or a deletion finds the rows below by their paths, and leaves one with another path.
+	// nobody knows where it is. The request is not to blame. The error is a [*DamagedRowError];
+	// package fsck finds such rows, and repairs them. Not every write notices: a move or a deletion
+	// finds the rows below by their paths, and misses one with a wrong path.
 	ErrDamagedRow = fault.ErrDamagedRow
 	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because
 	// of a condition that somebody added in between, a trigger or a policy of the database. The
@@ -81,8 +81,8 @@ var (
 	// level of everybody. Nothing was written; the message says what to set.
 	ErrIsolation = fault.ErrIsolation
 	// ErrUnsupportedDatabase: the database only speaks the protocol of a supported one, as TiDB and
-	// CockroachDB do, and it is not known to keep a tree right, or errors of its driver cannot be
-	// read, as those of go-mysql-org/go-mysql. The error is an [*UnsupportedDatabaseError].
+	// CockroachDB do, and is not known to keep a tree right; or the plugin cannot read its driver's
+	// errors, such as those of go-mysql-org/go-mysql. The error is an [*UnsupportedDatabaseError].
 	// [gorm.DB.Use] returns it or, where there is no connection yet, the first transaction.
 	ErrUnsupportedDatabase = fault.ErrUnsupportedDatabase
 )
@@ -170,7 +170,7 @@ type TransactionEndError = fault.TransactionEndError
 //     [pathlock.FailureReference];
 //   - a unique index that does, and [gorm.ErrDuplicatedKey], is [pathlock.FailureDuplicate].
 //
-// What a trigger says for itself is none of them, as nobody knows what it means.
+// An error that a trigger raises itself is none of these: only its author knows what it means.
 //
 // Where GORM has joined two errors of one statement, only the second one counts.
 func (p *Plugin) FailureOf(err error) pathlock.Failure {

@@ -26,15 +26,16 @@ import (
 // anew, and delete the rows that refer to it by ON DELETE CASCADE. For the same reason AutoMigrate
 // adds no constraint to an existing table of SQLite.
 //
-// It returns what [Verify] then finds if it is unsafe, in the table, the server or the session:
-// that is yours to mend. Warnings go to GORM's logger. It may be called again at any time, also on
+// It returns what [Verify] then finds if it is unsafe, in the table, the server or the session: you
+// have to mend that. Warnings go to GORM's logger. It may be called again at any time, also on
 // tables with rows.
 //
 // Several programs may call it at once, such as instances that start together: one does the work,
 // and the others wait for it, for a minute at most. An advisory lock of the database keeps them
 // apart on PostgreSQL, GET_LOCK on MySQL and MariaDB, and the write lock on SQLite. GET_LOCK holds
 // on one node of a Galera cluster, or is refused: there, let all programs call it on one node, or
-// one at a time. If the database gives the work up in favour of others who write, it is done again.
+// one at a time. If the database aborts the work in favour of other writers, AutoMigrate repeats
+// it.
 //
 // Where siblings have the same name, the database refuses the unique index, and the error matches
 // [ErrNameTaken]: rename them, or run pathlock fsck --repair. On PostgreSQL and SQLite AutoMigrate

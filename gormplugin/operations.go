@@ -249,7 +249,7 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 // tables, or read them in a write to others; db itself stays as it is. The plugin does not keep the
 // tree right there: the caller is responsible for paths, descendants, leaves and locks, and calls
 // [LockSubtrees] or [Assert] first, in the same transaction. The generic API, gorm.G, drops the
-// permission, as all settings of a session.
+// permission, as it drops all settings of a session.
 //
 //	gormplugin.AllowRawWrites(tx).Exec("UPDATE suites SET note = '' WHERE plan_id = ?", plan)
 //

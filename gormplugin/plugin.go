@@ -23,9 +23,9 @@ const pluginName = "pathlock"
 // defaultTransactionWait is short, since others wait for the rows that the transaction has locked.
 const defaultTransactionWait = time.Second
 
-// Plugin guards the tables of one [gorm.DB]. Make it with [New] and hand it to [gorm.DB.Use] before
-// sessions are made from the DB, which would know nothing of it, and before plugins that wrap
-// connections or replace GORM's own writing callbacks.
+// Plugin guards the tables of one [gorm.DB]. Make it with [New]. Hand it to [gorm.DB.Use] before
+// you make sessions from the DB, which would not know it, and before plugins that wrap connections
+// or replace GORM's own writing callbacks.
 //
 // When the connections of that DB have been closed, another may use the plugin, as in a program
 // that opens its database anew: resolvers and middleware go on with the new one.
@@ -68,7 +68,7 @@ func TransactionWait(d time.Duration) Option {
 func WithoutAssertion() Option { return func(p *Plugin) { p.settings.Asserts = false } }
 
 // New returns a plugin that takes its path locks with locker. Without a [Model] it guards nothing,
-// and still knows the ends of transactions, for [AfterCommit] and package idempotency.
+// but still sees transactions end, for [AfterCommit] and package idempotency.
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 	p := &Plugin{settings: write.Engine{Guard: txn.NewGuard(locker), Asserts: true, Tripwire: true, TransactionWait: defaultTransactionWait, MaxTries: DefaultMaxTries}}
 	for _, opt := range opts {
@@ -106,7 +106,7 @@ func (p *Plugin) Name() string { return pluginName }
 //   - when the DB uses gorm.io/sharding, which would send statements to other tables than the
 //     plugin has asserted,
 //   - when the DB's connection pool cannot be wrapped, or
-//   - when another DB uses the plugin that was not closed.
+//   - when another DB, which was not closed, uses the plugin.
 //
 // After an error, the plugin is as it was: another DB may use it.
 func (p *Plugin) Initialize(db *gorm.DB) error {

@@ -13,7 +13,7 @@ import (
 // Resolver returns a resolver for the middleware, which finds the rows of a registered model or
 // leaf by the text form of their primary key. It reads without locks, on the DB that uses the
 // plugin, and outside of any transaction. It may be made before [gorm.DB.Use] and asked at any
-// time: until then, the error states [pathlock.FailureDatabase], which the middleware answers by
+// time: until Use, the error states [pathlock.FailureDatabase], which the middleware answers by
 // 503.
 //
 // Its errors match
@@ -49,8 +49,8 @@ func (p *Plugin) Resolver(model any) pathlock.Resolver { return &resolver{plugin
 //	plugin.ResolverBy(&Folder{}, "alias")
 //	plugin.ResolverBy(&Folder{}, "path", func(ctx context.Context) (any, error) { return userOf(ctx) })
 //
-// A column that rows cannot be found by is an error of [gorm.DB.Use] or, if that came before, of
-// each look-up.
+// If rows cannot be found by the column, [gorm.DB.Use] returns an error or, if it was called
+// before, each look-up does.
 func (p *Plugin) ResolverBy(model any, column string, tree ...func(ctx context.Context) (any, error)) pathlock.Resolver {
 	r := &resolver{plugin: p, model: model, column: column, inTree: len(tree) > 0}
 	if len(tree) > 0 {

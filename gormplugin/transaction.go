@@ -72,8 +72,8 @@ const (
 //
 // fn is not called where the transaction was rolled back, or only went back to a savepoint that had
 // been set before this call (a nested transaction that failed), or where nobody knows the outcome:
-// for those, see [AfterEnd]. A transaction or a statement that is tried again forgets what the lost
-// try has registered.
+// for those, see [AfterEnd]. If a transaction or a statement is tried again, the functions of the
+// failed try are forgotten.
 //
 // From this call on, raw SQL about savepoints is refused by a [*TransactionEndError] unless it has
 // the form of GORM's own: use a nested transaction, or SavePoint and RollbackTo. What a procedure
@@ -107,8 +107,8 @@ func AfterCommit(tx *gorm.DB, fn func(ctx context.Context)) error {
 // AfterEnd calls fn once the transaction of tx has ended, however it has ended. It works as
 // [AfterCommit], with these differences:
 //
-//   - fn is called exactly once, unless the process ends before, or in a DryRun; for each try of a
-//     transaction that is tried again.
+//   - fn is called exactly once for each try, unless the process ends first. A DryRun does not call
+//     it.
 //   - Where tx is in a nested transaction that failed, outcome is [RolledBack], and fn is called at
 //     the end of the outer transaction.
 //   - Where the transaction ends otherwise than by Commit or Rollback, fn is called on the goroutine

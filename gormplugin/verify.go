@@ -67,8 +67,8 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 //     far look rows up by, and indexes over tree and path;
 //   - binary collations, and columns that are long enough;
 //   - no foreign key or conflict clause that changes the tree by itself;
-//   - live rows that have values in the columns of the tree, and none without a parent whose path is
-//     below another;
+//   - live rows with values in the columns of the tree, and none without a parent that has a path
+//     below another row's;
 //   - the server's version, strict mode and isolation level, and no other servers that write, too.
 //
 // It changes nothing: call it when the program starts. It reads the rows, a million in a second or

@@ -136,9 +136,9 @@ func (s Source) Optional() Source {
 // maxEach is how many values a [Source.Each] of a request has at most.
 const maxEach = 100
 
-// Each returns s for a list of ids, at most 100: a JSON array, or a field that a query or a
-// form repeats. The operation is done to every node of the list, and one request locks them all or
-// nothing. Each is for the node of a [Move], a [Copy], a [Delete], an [Edit], a [Read] or a [Slot]
+// Each returns s for a list of ids, at most 100: a JSON array, or a field that a query or a form
+// repeats. The operation is done to every node of the list, and the request locks all of them or
+// none. Each is for the node of a [Move], a [Copy], a [Delete], an [Edit], a [Read] or a [Slot]
 // without a new name. A request with an empty list lacks the value.
 //
 // Each field of a query or a form is one id, whatever characters it has, unless the handler takes
@@ -186,10 +186,10 @@ func (s Source) Map(change func(string) string) Source {
 //
 // The tree is that of the moved or copied node, or that of the node whose id the source tree finds:
 // OrTop(lockspec.Param("plan").Kind("plan")). Insert always needs the latter, but reads it only if
-// the request has no parent. Only the tree of that node counts, so an id of a tree that has no kind
-// of its own is taken for the id of a node, which may be in another tree. A [pathlock.TreeResolver]
-// resolves such a kind. Where all nodes are in one tree, its id is a [Const]. If the name is not
-// known, an operation at the top locks the whole tree, which is everything below the top.
+// the request has no parent. Only the tree of that node counts. Give ids of trees a kind of their
+// own, with a [pathlock.TreeResolver]: without a kind, such an id is taken for that of a node,
+// which may be in another tree. Where all nodes are in one tree, its id is a [Const]. If the name
+// is not known, an operation at the top locks the whole tree, which is everything below the top.
 //
 //	plan := lockspec.Param("plan").Kind("plan")
 //	lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), name)    X(/name) if there is no parent_id

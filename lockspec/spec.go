@@ -92,13 +92,13 @@ func Read(node Source) Spec { return specOf(part{kind: operation.Read, node: nod
 // node need not exist: the resolver of a recycled item returns its old place.
 func Slot(node Source) Spec { return specOf(part{kind: operation.Slot, node: node}, nil) }
 
-// Gate locks the whole tree of the node whose id tree is. The id is a plan's if the resolver of
-// tree's kind understands plan ids.
+// Gate locks the whole tree of the node whose id the source finds. That may be the id of a plan, if
+// the resolver of the source's kind understands plan ids.
 func Gate(tree Source) Spec { return specOf(part{kind: operation.Gate, node: tree}, nil) }
 
-// Names locks the names of a project's trees. That is the gate of the tree that [pathlock.NewTree]
-// makes of the namespace and the project's id. No resolver sees the id: another spelling of it,
-// such as a UUID in capitals, is another tree. [Source.Map] makes them one.
+// Names locks the names of a project's trees: the gate of the tree that [pathlock.NewTree] makes of
+// the namespace and the project's id. No resolver sees the id, so another spelling of it, such as a
+// UUID in capitals, is another tree. Make the spellings one by [Source.Map].
 func Names(namespace string, project Source) Spec {
 	s := specOf(part{kind: operation.Gate, node: project, namespace: namespace}, nil)
 	if _, err := pathlock.NewTree(namespace, "0"); err != nil && s.err == nil {
@@ -107,8 +107,8 @@ func Names(namespace string, project Source) Spec {
 	return s
 }
 
-// None says that a route with a method that may change something needs no lock, and why: "touches
-// no live path".
+// None is for a route that needs no lock, although its method may change something. The reason says
+// why: "touches no live path".
 func None(reason string) Spec {
 	if strings.TrimSpace(reason) == "" {
 		return Spec{err: fmt.Errorf("%w: none without a reason", ErrSpec)}

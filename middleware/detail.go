@@ -15,9 +15,9 @@ var packageNames = strings.NewReplacer("pathlock: ", "", "lockspec: ", "", "midd
 
 // ClientDetail returns the message of an error of pathlock's packages for people who know the
 // interface and not the code. It leaves out the names of Go packages, and what a driver, the
-// network or another library said, which may reveal addresses, statements and tables. What another
-// library wraps the error in, such as a stack, is left out with its words, and so are the tables
-// and keys that package gormplugin names.
+// network or another library said, which may reveal addresses, statements and tables. It also
+// leaves out what another library wraps the error in, such as a stack, and the tables and keys that
+// package gormplugin names.
 func ClientDetail(err error) string {
 	err = stating(err)
 	return withoutForeign(err.Error(), err)

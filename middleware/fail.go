@@ -26,8 +26,9 @@ var errAnswered = errors.New("middleware: the request has been answered by Autho
 // its own request is a bug of the program's, such as gormplugin.ErrNoRequestContext, and answered
 // by 500.
 //
-// What would get that 500 goes to own, if given, such as the program's helper; Fail then logs,
-// counts and aborts nothing. If the response has begun, Fail does not call own.
+// If own is given, such as a helper of the program's, it gets the errors that would be answered by
+// that 500, and Fail logs, counts and aborts nothing. If the response has begun, Fail does not call
+// own.
 //
 // The observers of the locker count the answer by its type: see [pathlock.Locker.Answered]. An
 // answer of 500 or 503 is logged once by [Config.Log], with the route and the cause. A client

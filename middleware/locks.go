@@ -153,7 +153,7 @@ const (
 // [lockspec.Spec.Asserted].
 const degradedHeader = "Lock-Degraded"
 
-// Config says how locks are taken. The zero Config is a usable one.
+// Config says how locks are taken. The zero Config is usable.
 type Config struct {
 	// Resolvers find the nodes of ids with a [lockspec.Source.Kind], by that kind.
 	Resolvers map[string]pathlock.Resolver
@@ -186,9 +186,8 @@ type Config struct {
 	RequestID func(c *gin.Context) string
 
 	// Redact removes from a refusal what the client must not see: the path, the holder, and what
-	// the detail says about them. It may also say the detail in the words or the language of the
-	// client, by [Problem.Slug]. [Locks.Fail] calls it with a copy of each problem before writing
-	// it.
+	// the detail says about them. It may also reword or translate the detail, by [Problem.Slug].
+	// [Locks.Fail] calls it with a copy of each problem before writing it.
 	Redact func(c *gin.Context, p *Problem)
 
 	// Wait bounds how long a request waits for others, in all its trees and tries together. 0 means
@@ -246,8 +245,8 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// RetryStrategy says how long to pause before the next try, and 0 when there is to be none. Those
-// of bsm/redislock are such strategies.
+// RetryStrategy says how long to pause before the next try; 0 means that there is none. The
+// strategies of bsm/redislock fit.
 type RetryStrategy interface{ NextBackoff() time.Duration }
 
 // doubling pauses for as long as it says, and doubles at each pause until it has reached the

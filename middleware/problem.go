@@ -69,7 +69,7 @@ func NewProblem(status int, slug, detail string) *Problem {
 }
 
 // Slug returns what follows [ProblemType] in the problem's type: the slug of [NewProblem], which is
-// a [pathlock.Failure] where [ProblemOf] knows one. A type of another kind is returned whole.
+// a [pathlock.Failure] where [ProblemOf] knows one. A type that begins otherwise is returned whole.
 func (p *Problem) Slug() string { return strings.TrimPrefix(p.Type, ProblemType) }
 
 // Error implements error.
@@ -126,7 +126,7 @@ func ProblemOf(err error) *Problem {
 	}
 }
 
-// ProblemOf returns what [ProblemOf] does, and knows the errors that the resolvers explain too.
+// ProblemOf is the function [ProblemOf], which also knows the errors that the resolvers explain.
 // Those of gormplugin explain [gorm.ErrRecordNotFound], and the drivers' errors of a database that
 // is down or in which a write collided with other transactions.
 //
