@@ -4,9 +4,8 @@ package queue
 
 import "iter"
 
-// Obstacle returns what r waits for, if anything. It prefers the waiter just before r. So the
-// waiters for one node form a chain, in which each watches the one before it, and a release looks
-// at the first one only.
+// Obstacle returns what r waits for and is to watch, if anything: see Waiting in the package's
+// documentation.
 func (q *Queue) Obstacle(r *Request) Conflict {
 	if r.isFree() {
 		return Conflict{}

@@ -10,8 +10,7 @@
 // uncontended request allocates nothing, however deep it is.
 //
 // There are no goroutines besides the callers'. The next look at a table notices a lease that has
-// ended. If some wait and nobody looks, the table's timer ticks at the earliest lease end. All
-// waiters listen to it, and the one that receives the tick clears up for all.
+// ended. If some wait and nobody looks, the table's alarm makes one of them look.
 package memstore
 
 import (

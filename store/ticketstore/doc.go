@@ -17,10 +17,9 @@
 //
 // # Tickets
 //
-// A request appends a [Ticket] with its whole claim set. The ticket waits, in order of arrival,
-// until nothing blocks it. Then it holds until it is released or its lease ends. An update reads
-// all tickets of one tree, so its cost grows with how many hold and wait in that tree, and not with
-// how many trees there are.
+// A request appends a [Ticket] with its whole claim set, which waits, and then holds until it is
+// released or its lease ends. An update reads all tickets of one tree, so its cost grows with how
+// many hold and wait in that tree, and not with how many trees there are.
 //
 // Whoever changes a tree decides for all: in the same step, a release writes the grants of those
 // whom it lets in. The next update, by any process, notices a lease that has ended.
@@ -28,9 +27,8 @@
 // # Waiting
 //
 // A waiter looks at its ticket when the backend wakes it, when the lease of the ticket that it
-// waits for ends, and after each third of its own lease, as a sign of life. So a release causes
-// only as many looks as it lets requests in. A waiter that gives no sign of life for a lease loses
-// its place.
+// waits for ends, and after each third of its own lease, as a sign of life. A waiter that gives no
+// sign of life for a lease loses its place.
 //
 // # Time
 //

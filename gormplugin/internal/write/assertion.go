@@ -120,9 +120,10 @@ func (s *statement) lockRest(c *plan.Chains) (map[any]*table.Node, error) {
 	return c.Locked, c.Check()
 }
 
-// lockPlanned row-locks what a planned change of rows of t relies on. It locks what is above the
-// rows for sharing, as lockChains does and with the same checks, and for the change the rows that
-// the statement hits among those of the plan.
+// lockPlanned row-locks what a planned change of rows of t relies on. It first locks what is above
+// the rows for sharing, as lockChains does and with the same checks. Then it locks for the change
+// the rows that the statement hits among those of the plan. In the opposite order, it would
+// deadlock with a change of a row above.
 func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked map[any]*table.Node, hit plan.Hits, err error) {
 	t := s.Table
 	ids := on.IDs()
