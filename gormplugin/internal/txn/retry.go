@@ -46,16 +46,14 @@ func RetryTransaction(ctx context.Context, db *gorm.DB, tries int, locker *pathl
 // under the context that it is given. The locker, which may be nil, is told of each further try.
 func Retry(ctx context.Context, tries int, locker *pathlock.Locker, try func(ctx context.Context) error) error {
 	attempt := 0
-	next := func() error {
-		if attempt++; attempt == 1 || locker == nil {
-			return try(ctx)
-		}
-		return InStep(ctx, locker, pathlock.Step{Kind: pathlock.StepRetry, Attempt: attempt}, try)
-	}
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = firstPause, longestPause
-	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, next() },
-		backoff.WithBackOff(pause), backoff.WithMaxTries(uint(tries)), backoff.WithMaxElapsedTime(longestRetry))
+	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
+		if attempt++; attempt == 1 || locker == nil {
+			return none, try(ctx)
+		}
+		return none, InStep(ctx, locker, pathlock.Step{Kind: pathlock.StepRetry, Attempt: attempt}, try)
+	}, backoff.WithBackOff(pause), backoff.WithMaxTries(uint(tries)), backoff.WithMaxElapsedTime(longestRetry))
 	if last, ok := errors.AsType[*backoff.PermanentError](err); ok {
 		return last.Unwrap()
 	}
