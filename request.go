@@ -26,7 +26,7 @@ const (
 // years, for which clocks, and servers that count in microseconds, have room.
 const Forever time.Duration = 100 * 365 * 24 * time.Hour
 
-// NoWait, as a [Request.Wait], makes an acquisition fail at once if others are in the way.
+// NoWait as a [Request.Wait] makes an acquisition fail at once if others are in the way.
 const NoWait time.Duration = -1
 
 // Request states everything that a piece of work needs in one tree. It is granted whole or not at
