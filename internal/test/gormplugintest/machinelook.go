@@ -45,7 +45,8 @@ func (m *machine) look(w *world) {
 		m.lookUp(ctx, w, ids, x.label, func(id int) string { return m.rows[id].name })
 	}
 	if x.path != "" {
-		m.lookUp(ctx, w, ids, x.path, func(id int) string { return m.path(m.rows[id].parent) + "/" + m.rows[id].name })
+		// A deleted row may have a parent and no name.
+		m.lookUp(ctx, w, ids, x.path, func(id int) string { return strings.TrimSuffix(m.path(m.rows[id].parent)+"/"+m.rows[id].name, "/") })
 	}
 	for _, id := range ids {
 		at, err := gormplugin.Resolve(db, x.new(), m.keys[id])
