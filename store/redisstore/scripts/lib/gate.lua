@@ -3,7 +3,7 @@
 -- token is derived from the owner, so the key says whose it is.
 --
 -- The key keeps newcomers out: while it is another's, who holds nothing in the tree gets no node
--- (obstacle, in waits; the early scripts leave a tree with a gate key to it). A granted gate has X
+-- (obstacle, in grant; the early scripts leave a tree with a gate key to it). A granted gate has X
 -- on GATE_NODE, too, where each node lock has an intention: those two exclude each other as nodes
 -- do. The key does not keep out who holds something already, which may take more nodes to come to
 -- its end, but not the gate; and release, renewal and transfer look at nobody else's.
