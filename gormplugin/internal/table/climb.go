@@ -122,18 +122,12 @@ func (t *Table) AtPaths(db *gorm.DB, known map[any]*Node, paths []plan.Spot, loc
 	for _, n := range known {
 		add(n)
 	}
-	isKnown := func(p plan.Spot) bool { return at[p] != nil }
-	if lock == "" && !slices.ContainsFunc(paths, isKnown) {
-		for _, n := range t.Recalled(db)[t.TableName] {
-			add(n)
-		}
-	}
 	var plain, newest []clause.Expression
 	asked := make(map[plan.Spot]bool)
 	for _, p := range paths {
 		path, err := pathlock.ParsePath(p.Path)
 		switch {
-		case err != nil || isKnown(p) || asked[p]:
+		case err != nil || at[p] != nil || asked[p]:
 		case lock == "" || path.IsRoot():
 			plain = append(plain, t.HasPath(p.Tree, path))
 		default:

@@ -90,6 +90,9 @@ func (s *statement) parentsOf(rows []*arrival, known map[any]*table.Node, lock s
 		}
 	}
 	if len(paths) > 0 {
+		if known == nil && lock == "" {
+			known = above.Recalled(s.DB)[above.TableName]
+		}
 		at, found, err := above.AtPaths(s.DB, known, paths, lock)
 		if err != nil {
 			return nil, err

@@ -50,6 +50,16 @@ func copyChecks() []check {
 			}
 			w.has("/a", "/a/b")
 		}},
+		{"below a path that the request has seen at another row", func(w *world) {
+			a, c := w.build("/a"), w.build("/c")
+			below := gormplugin.Below(pathlock.MustParsePath("/a"))
+			copied, moved := w.resolved(a), w.resolved(a)
+			w.must(gormplugin.Rename(w.db, &Suite{}, a.ID, "b"))
+			w.build("/a")
+			_, err := gormplugin.Copy(copied, &Suite{}, c.ID, below, gormplugin.CopyAs("d"))
+			w.must(errors.Join(err, gormplugin.Move(moved, &Suite{}, c.ID, below)))
+			w.has("/a", "/a/c", "/a/d", "/b")
+		}},
 		{"a subtree whose paths are wrong is not copied", func(w *world) {
 			w.build("/a/b/c")
 			w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE suites SET path = '/a/x/c' WHERE id = ?", w.build("/a/b/c").ID).Error)
