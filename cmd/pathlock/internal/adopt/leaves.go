@@ -14,6 +14,8 @@ type pointer struct {
 	// at has the row of the tree for each row of the table, -1 for none.
 	at    []int
 	known int
+	// told is set if the column has the name of what the tree's rows are.
+	told bool
 }
 
 // pointers returns the columns of the other tables that point to rows of a shape.
@@ -24,7 +26,8 @@ func (s *shape) pointers(tables []*table) (found []pointer) {
 			if t.name == s.Table.Table || len(t.unique) == 0 || column == t.unique[0] || t.cells[column] == nil || !alike(t.kind(column), s.of.kind(s.Key)) {
 				continue
 			}
-			p := pointer{t, column, make([]int, t.rows), 0}
+			stem := strings.TrimSuffix(strings.ToLower(goName(column)), "id")
+			p := pointer{t, column, make([]int, t.rows), 0, stem != "" && strings.HasSuffix(strings.ToLower(typeName(s.Table.Table)), stem)}
 			for i, c := range t.cells[column] {
 				at, ok := rowOf[c.String]
 				if p.at[i] = at; !ok {
@@ -41,15 +44,18 @@ func (s *shape) pointers(tables []*table) (found []pointer) {
 	return found
 }
 
-// carries reports whether most rows have the path of the row that they point to in a column.
+// carries reports whether most rows have the path of the row that they point to in a column. If the
+// name of the pointer does not tell, small numbers and a text may agree by chance: there have to be
+// several such paths, and one below others.
 func (p pointer) carries(column string, paths []string, f treetable.Form) bool {
-	fit := 0
+	fit, deep, seen := 0, false, make(map[string]bool)
 	for i, at := range p.at {
 		if at >= 0 && paths[at] != "" && p.from.cells[column][i].String == f.Print(paths[at]) {
 			fit++
+			deep, seen[paths[at]] = deep || strings.Count(paths[at], "/") > 1, true
 		}
 	}
-	return column != p.column && fit > 1 && most(fit, p.known)
+	return column != p.column && fit > 1 && most(fit, p.known) && (p.told || deep && len(seen) > 1)
 }
 
 // findLeaves adds the tables whose rows have the paths of rows of the shape. It returns the columns
