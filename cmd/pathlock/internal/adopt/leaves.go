@@ -81,7 +81,7 @@ func (s *shape) findLeaves(tables []*table) (carried [][2]string) {
 }
 
 // takeNames finds a column of another table that has paths of names of the rows of a shape without
-// these. A shape without any path gets one of names then.
+// these. A shape without any path gets one of names then, if each row's name can be in it.
 func (s *shape) takeNames(p pointer, column string) [][2]string {
 	for _, label := range s.of.labels() {
 		named := *s
@@ -94,7 +94,8 @@ func (s *shape) takeNames(p pointer, column string) [][2]string {
 				if !deep || !p.carries(column, paths, f) {
 					continue
 				}
-				if s.isAdded(s.IDPath) && nameHint.MatchString(label) && len(s.Leaves) == 0 {
+				named.setForm(f)
+				if s.isAdded(s.IDPath) && nameHint.MatchString(label) && len(s.Leaves) == 0 && named.places().unfit == 0 {
 					s.added, s.filled, s.IDPath, s.IDPathForm, s.Name = nil, nil, "", "", label
 					s.Path = s.add("path", nil, textType(s.of.dialect, pathLength), nil)
 					s.setForm(f)
