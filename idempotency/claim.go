@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// The ways in which [Once] does not get its key, beside errors of the database. Requests are
+// The ways in which [Once] does not get its key, besides errors of the database. Requests are
 // answered instead.
 var (
 	// ErrInUse: an earlier run with the key had not ended after [Config.Wait]. Try again later.

@@ -148,9 +148,9 @@ const (
 	defaultMaxHold     = time.Minute
 )
 
-// degradedHeader is the header of an answer that says "true" where the lock store was away, and the
-// request went on without it: see [pathlock.Degrade]. Only requests do whose specs are
-// [lockspec.Spec.Asserted].
+// degradedHeader is the header that says "true" in the answer to a request that went on while the
+// lock store was unavailable: see [pathlock.Degrade]. Only requests whose specs are
+// [lockspec.Spec.Asserted] go on.
 const degradedHeader = "Lock-Degraded"
 
 // Config says how locks are taken. The zero Config is usable.
@@ -177,7 +177,7 @@ type Config struct {
 	// requests pass. The hold stays and ends when it would have. A malformed token is answered with
 	// 400. A token whose hold has ended, before the request or during it, is answered with 409
 	// (lock-lost). A token of another tree is ignored, and so is any token where the spec is
-	// [lockspec.None]. A token is no authorization: see Authorize.
+	// [lockspec.None]. A token does not authorize: see Authorize.
 	Token func(r *http.Request) pathlock.Token
 
 	// RequestID returns the id of a request, as the program's log has it. People who look at the

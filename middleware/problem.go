@@ -16,7 +16,7 @@ import (
 )
 
 // ProblemType begins the types of pathlock's problems: "urn:pathlock:problem:". A slug such as
-// "locked" follows. The types are identifiers, and no addresses.
+// "locked" follows. The types are identifiers, not addresses.
 const ProblemType = web.ProblemType
 
 // StatusClientGone is the status of a request whose client went away while it waited: of its log

@@ -65,7 +65,7 @@ func (r *request) confirm(lead grant) grants {
 	pending := make(map[*member]bool)
 	for _, m := range r.serving() {
 		if !m.isAsked(r.key) { // as the lead is
-			// Who has waited may have given back meanwhile what it held.
+			// An owner that has waited may have given back what it held.
 			r.ask(m, wait, r.Held && (r.Apart || !r.told), answers)
 			pending[m] = true
 		}

@@ -16,8 +16,8 @@ type deleting struct {
 	plan *plan.Effect
 }
 
-// aDelete is the change that a DELETE asks for.
-var aDelete = &plan.Change{Deletes: true}
+// deletion is the change that a DELETE asks for.
+var deletion = &plan.Change{Deletes: true}
 
 // Survey takes the locks on the subtrees that the DELETE will remove.
 func (k *deleting) Survey() (touches bool, err error) {
@@ -25,7 +25,7 @@ func (k *deleting) Survey() (touches bool, err error) {
 	if !HasCondition(stmt) && !k.DB.AllowGlobalUpdate {
 		return false, nil
 	}
-	if k.plan, err = k.surveyEffect(aDelete, stmt); err != nil {
+	if k.plan, err = k.surveyEffect(deletion, stmt); err != nil {
 		return false, err
 	}
 	return true, k.acquire(k.plan.Claims, 0)
@@ -62,9 +62,9 @@ func (k *deleting) Write() error {
 	}
 	planned, err := k.plan, error(nil)
 	if planned == nil {
-		planned, err = k.surveyEffect(aDelete, stmt)
+		planned, err = k.surveyEffect(deletion, stmt)
 	}
-	gone, err := k.assertChange(aDelete, stmt, planned, err)
+	gone, err := k.assertChange(deletion, stmt, planned, err)
 	if err != nil {
 		return err
 	}

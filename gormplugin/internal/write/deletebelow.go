@@ -104,7 +104,7 @@ func (s *statement) removeBelow(tops []*table.Node, marks clause.Set) (rows int6
 	if t.IsLeaf || len(tops) == 0 {
 		return 0, nil
 	}
-	if any, err := s.anyBelow(tops); err != nil || !any {
+	if some, err := s.anyBelow(tops); err != nil || !some {
 		return 0, err
 	}
 	for chunk := range slices.Chunk(tops, maxRanges) {

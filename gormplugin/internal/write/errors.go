@@ -41,7 +41,7 @@ func (e *Engine) Explain(db *gorm.DB, st *statement) {
 			taken, failed := st.takesName()
 			switch {
 			case failed != nil && e.Dialect.Classify(failed).IsRetryable():
-				db.Error = fault.Retryable(failed) // the question met a deadlock
+				db.Error = fault.Retryable(failed) // the look for a taken name ran into a deadlock
 			case taken:
 				db.Error = st.nameTaken(err)
 			case st.Absent && st.keyTaken():
@@ -165,8 +165,8 @@ func withoutTable(t *table.Table, index string) string {
 	return index
 }
 
-// explained returns the error that a caller should see instead of err, for a statement that is none
-// of GORM's: see [Engine.Explain].
+// explained returns the error that a caller should see instead of err, for a statement that
+// is not GORM's: see [Engine.Explain].
 func (s *statement) explained(err error) error {
 	if err == nil {
 		return nil

@@ -143,7 +143,7 @@ func (s *statement) nodesOf(keys []any, hit plan.Hits, known map[any]*table.Node
 			return nil, t.Missing(key)
 		}
 	}
-	x, err := s.effectOf(aDelete, hit, known, share)
+	x, err := s.effectOf(deletion, hit, known, share)
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,11 @@
 -- which redislock calls metadata. Other programs take and release it with redislock alone. Our
 -- token is derived from the owner, so the key says whose it is.
 --
--- The key keeps newcomers out: while it is another's, who holds nothing in the tree gets no node
--- (obstacle, in grant; the early scripts leave a tree with a gate key to it). A granted gate has X
--- on GATE_NODE, too, where each node lock has an intention: those two exclude each other as nodes
--- do. The key does not keep out who holds something already, which may take more nodes to come to
--- its end, but not the gate; and release, renewal and transfer look at nobody else's.
+-- The key keeps newcomers out: while it is another's, an owner that holds nothing in the tree gets
+-- no node (obstacle, in grant; the fast paths leave a tree with a gate key to it). A granted gate
+-- has X on GATE_NODE, too, where each node lock has an intention: those two exclude each other as
+-- nodes do. An owner that holds something already may take more nodes, so that it can finish, but
+-- not the gate. Release, renewal and transfer ignore the keys of others.
 
 local TOKEN_BYTES = 22
 
