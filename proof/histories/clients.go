@@ -9,8 +9,10 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -37,6 +39,10 @@ type answer struct {
 // send sends one copy of a request.
 func (c *client) send(ctx context.Context, w input, key string, to []int) answer {
 	method, path, body := c.route(w)
+	// A transport sends a request with a key again, on a connection of its own, if the one that it
+	// had was closed: an error of the second may hide that the first was sent.
+	var sent atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
 	for _, n := range to {
 		req, err := http.NewRequestWithContext(ctx, method, "http://"+c.instances[n].Addr+path, strings.NewReader(body))
 		if err != nil {
@@ -47,8 +53,8 @@ func (c *client) send(ctx context.Context, w input, key string, to []int) answer
 			req.Header.Set("Idempotency-Key", key)
 		}
 		resp, err := c.http.Do(req)
-		if on, ok := errors.AsType[*net.OpError](err); ok && on.Op == "dial" {
-			continue // it was not sent
+		if on, ok := errors.AsType[*net.OpError](err); ok && on.Op == "dial" && !sent.Load() {
+			continue
 		}
 		if err != nil {
 			return answer{via: fmt.Sprintf("%d: no answer", n)}
