@@ -95,11 +95,12 @@ func (r *resolver) FailureOf(err error) pathlock.Failure { return r.plugin.Failu
 
 // ResolveAll implements [pathlock.BatchResolver].
 func (r *resolver) ResolveAll(ctx context.Context, ids []string) []pathlock.Resolution {
-	results, err := r.resolveAll(ctx, ids)
+	p := r.plugin.use.Load() // once: another DB may begin to use the plugin
+	results, err := r.resolveAll(ctx, p, ids)
 	if err != nil {
 		return slices.Repeat([]pathlock.Resolution{{Err: err}}, len(ids))
 	}
-	d := r.plugin.use.Load().guard.Dialect
+	d := p.guard.Dialect
 	unfit := func(found pathlock.Resolution) bool { return d.Classify(found.Err) == dialect.FailureUnfit }
 	if len(ids) > 1 && slices.ContainsFunc(results, unfit) {
 		// One that the column cannot hold has failed the look-up of all.
@@ -114,8 +115,7 @@ func (r *resolver) ResolveAll(ctx context.Context, ids []string) []pathlock.Reso
 var errUnused = pathlock.FailureDatabase.New("gormplugin: the plugin is not in use by a DB yet")
 
 // resolveAll does the work of ResolveAll. An error is that of all ids.
-func (r *resolver) resolveAll(ctx context.Context, ids []string) ([]pathlock.Resolution, error) {
-	p := r.plugin.use.Load()
+func (r *resolver) resolveAll(ctx context.Context, p *inUse, ids []string) ([]pathlock.Resolution, error) {
 	db := p.db.Load()
 	if db == nil {
 		return nil, errUnused
