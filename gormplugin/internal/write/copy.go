@@ -77,11 +77,11 @@ func (e *Engine) Copy(db *gorm.DB, req *CopyRequest) (err error) {
 		return err
 	}
 	// What was given to CopyAttached may panic. After the commit, this does nothing.
-	defer func() { _ = s.Begun.Rollback() }()
+	defer func() { _ = s.begun.Rollback() }()
 	if err := s.explained(x.copyWithin()); err != nil {
 		return err
 	}
-	return s.Begun.Commit()
+	return s.begun.Commit()
 }
 
 // copyWithin copies in a transaction: it works out where the copy goes, and locks what it relies
@@ -108,7 +108,7 @@ func (x *copying) copyWithin() error {
 	if err != nil {
 		return err
 	}
-	x.Slots = []nameSlot{{x.To, x.After.Tree, x.After.Parent, x.After.Name}}
+	x.slots = []nameSlot{{x.To, x.After.Tree, x.After.Parent, x.After.Name}}
 	return x.copyRows()
 }
 

@@ -44,7 +44,7 @@ func (e *Engine) Explain(db *gorm.DB, st *statement) {
 				db.Error = fault.Retryable(failed) // the look for a taken name ran into a deadlock
 			case taken:
 				db.Error = st.nameTaken(err)
-			case st.Absent && st.keyTaken():
+			case st.absent && st.keyTaken():
 				// Somebody has inserted the row meanwhile; the next try finds it.
 				db.Error = fault.Retryable(err)
 			}
@@ -59,8 +59,8 @@ func (e *Engine) Explain(db *gorm.DB, st *statement) {
 // nameTaken says which slot was taken, if there was only one.
 func (s *statement) nameTaken(err error) error {
 	taken := &fault.NameTakenError{Table: s.Table.TableName, Err: err}
-	if len(s.Slots) == 1 {
-		taken.Tree, taken.Path = s.Slots[0].Tree, s.Slots[0].Path
+	if len(s.slots) == 1 {
+		taken.Tree, taken.Path = s.slots[0].Tree, s.slots[0].Path
 	}
 	return taken
 }
@@ -83,12 +83,12 @@ func (s *statement) takesName() (taken bool, failed error) {
 		return true, nil
 	case len(columns) > 0 && !names(t, columns, t.Name), isPrimary(t, duplicate.Index):
 		return false, nil
-	case len(columns) > 0 && slices.ContainsFunc(s.Slots, func(at nameSlot) bool { return at.parent == nil }):
+	case len(columns) > 0 && slices.ContainsFunc(s.slots, func(at nameSlot) bool { return at.parent == nil }):
 		return true, nil // of rows at the top
 	case len(columns) == 0 && treeschema.IsMadeForNames(duplicate.Index):
 		return true, nil
 	}
-	for _, slot := range s.Slots {
+	for _, slot := range s.slots {
 		if taken, failed = s.hasRow(slot); taken || failed != nil {
 			break
 		}

@@ -140,7 +140,7 @@ func (k *inserting) prepare() ([]*arrival, error) {
 			return nil, &fault.NameTakenError{Table: t.TableName, Tree: row.At.Tree, Path: row.At.Path}
 		}
 		taken[row.At] = true
-		k.Slots = append(k.Slots, nameSlot{row.At, row.Tree, row.Parent, row.Name})
+		k.slots = append(k.slots, nameSlot{row.At, row.Tree, row.Parent, row.Name})
 		if err := errors.Join(row.Settle(t.Name), row.Settle(t.Parent), row.settleParent()); err != nil {
 			return nil, err
 		}
@@ -160,7 +160,7 @@ func (k *inserting) prepare() ([]*arrival, error) {
 // settle finds the rows' places and locks them.
 func (k *inserting) settle(rows []*arrival) error {
 	for _, row := range rows {
-		row.AsRead = k.Absent
+		row.AsRead = k.absent
 	}
 	var parents map[any]*table.Node
 	var x *plan.Insertion

@@ -56,8 +56,8 @@ func (r *retry) try(db *gorm.DB, tries int, locker *pathlock.Locker, execute fun
 		attempt.InstanceSet(retryKey, true)
 		// A panic of a hook must not leave the transaction open.
 		defer func() {
-			if st := stateOf(attempt); st != nil && st.Begun != nil {
-				_ = st.Begun.Rollback()
+			if st := stateOf(attempt); st != nil && st.begun != nil {
+				_ = st.begun.Rollback()
 			}
 		}()
 		execute(attempt)

@@ -43,18 +43,18 @@ type statement struct {
 	// op is the operation that the statement is part of, nil if there is none.
 	op *Operation
 	// tx is the transaction in which it runs; nil until ensureTransaction was called, if the caller
-	// began none. Begun is what the plugin began for the statement, and outer the connections that
+	// began none. begun is what the plugin began for the statement, and outer the connections that
 	// the statement had before.
 	tx    *txn.Transaction
-	Begun *txn.Handle
+	begun *txn.Handle
 	outer gorm.ConnPool
-	// Slots are the places that the statement gives to rows.
-	Slots []nameSlot
+	// slots are the places that the statement gives to rows.
+	slots []nameSlot
 	// cause is the error of the database that made the statement's own write fail, before GORM
 	// translated it; nil where something else failed, such as an association.
 	cause error
-	// Absent is set where an upsert inserts, because none of its rows are in the table.
-	Absent bool
+	// absent is set where an upsert inserts, because none of its rows are in the table.
+	absent bool
 	// maps are what a Create is handed as maps.
 	maps *handedMaps
 	// retry is set where the statement can be run again if the database aborts it.
@@ -147,7 +147,7 @@ func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 // releaseUnlessBegun releases the statement's early locks where no transaction has begun. Deferred,
 // it does so also where a method of the caller's own types panics.
 func (s *statement) releaseUnlessBegun() {
-	if s.Begun == nil {
+	if s.begun == nil {
 		txn.Release(s.DB.Statement.Context, s.locks)
 	}
 }
@@ -168,7 +168,7 @@ func (s *statement) beginTransaction() (err error) {
 		begun.Rollback()
 		return err
 	}
-	s.Begun, _ = txn.Unwrapped(stmt.ConnPool).(*txn.Handle)
+	s.begun, _ = txn.Unwrapped(stmt.ConnPool).(*txn.Handle)
 	s.tx.Inherit(s.scope, s.locks)
 	return nil
 }
@@ -182,7 +182,7 @@ func (e *Engine) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 			return
 		}
 		db.InstanceSet(statementKey, (*statement)(nil))
-		if st.Begun != nil {
+		if st.begun != nil {
 			st.endTransaction()
 		}
 		st.maps.giveBack(db)
@@ -196,11 +196,11 @@ func (e *Engine) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 func (s *statement) endTransaction() {
 	s.DB.Statement.ConnPool = s.outer
 	if s.DB.Error == nil {
-		s.DB.Error = s.Begun.Commit()
+		s.DB.Error = s.begun.Commit()
 		return
 	}
 	// The statement's own error is the one to report.
-	_ = s.Begun.Rollback()
+	_ = s.begun.Rollback()
 }
 
 // Operation links an operation on one row, such as Rename, with the statement that carries it out.

@@ -267,7 +267,7 @@ func (k *updating) writeMoved(a *assignment, x *plan.Effect) (written int64, err
 	moves := make(map[any]plan.Move, len(x.Moves))
 	for _, m := range x.Moves {
 		moves[m.ID] = m
-		k.Slots = append(k.Slots, nameSlot{m.To, m.Tree, m.After.Parent, m.After.Name})
+		k.slots = append(k.slots, nameSlot{m.To, m.Tree, m.After.Parent, m.After.Name})
 	}
 	assigned := a.set
 	return k.writeParts(x.IDs(), func(ids []any) int {

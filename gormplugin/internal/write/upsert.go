@@ -132,7 +132,7 @@ func (k *inserting) upsert() error {
 	if err == nil && len(fresh) > 0 {
 		stmt.Clauses = maps.Clone(clauses)
 		delete(stmt.Clauses, conflictClause)
-		k.Absent = true
+		k.absent = true
 		if len(present) > 0 {
 			only(stmt, fresh)
 		}
