@@ -165,20 +165,30 @@ func (c *fsckCommand) tree() fsck.Key {
 // requireRows returns an error if there was no row to check, which is usually a typo in the command
 // line. A table that has no rows at all is sound.
 func (c *fsckCommand) requireRows(ctx context.Context, db *sql.DB, of fsck.Dialect, s fsck.Summary) error {
+	if s.Rows > 0 {
+		return nil
+	}
+	if c.Tree == nil {
+		d, err := dialect.Of(of)
+		if err != nil {
+			return err
+		}
+		err = db.QueryRowContext(ctx, "SELECT 1 FROM "+d.Quote(c.Table)+" LIMIT 1").Scan(new(int))
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", c.Table, err)
+		}
+	}
 	deleted := ""
 	if c.Deleted != "" {
 		deleted = fmt.Sprintf(" (rows are deleted by %q)", c.Deleted)
 	}
-	switch d, err := dialect.Of(of); {
-	case s.Rows > 0 || err != nil:
-		return err
-	case c.Tree == nil && errors.Is(db.QueryRowContext(ctx, "SELECT 1 FROM "+d.Quote(c.Table)+" LIMIT 1").Scan(new(int)), sql.ErrNoRows):
-		return nil
-	case c.Tree != nil:
+	if c.Tree != nil {
 		return fmt.Errorf("no live row of %q has %q as its %q%s", c.Table, *c.Tree, c.columns.Tree, deleted)
-	default:
-		return fmt.Errorf("%q has no live row%s", c.Table, deleted)
 	}
+	return fmt.Errorf("%q has no live row%s", c.Table, deleted)
 }
 
 // checkLockPlace returns an error if the programs on the database are known to take their locks in
