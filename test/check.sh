@@ -6,6 +6,7 @@
 # Arguments go to `go test`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. test/flags.sh
 
 ./test/lint.sh -built
 

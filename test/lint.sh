@@ -5,6 +5,7 @@
 # everything else that test/check.sh does.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. test/flags.sh
 
 golangci_version=v2.15.0
 

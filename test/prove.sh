@@ -4,6 +4,7 @@
 # Arguments go to the program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. test/flags.sh
 
 case " $* " in
 *" -seed="*) ;;

@@ -83,7 +83,7 @@ func outside(t *testing.T, proxy, next string) []string {
 	return []string{
 		"GOPROXY=file://" + proxy + "," + env("GOPROXY"), "GOMODCACHE=" + cache, "GOBIN=" + t.TempDir(),
 		// -modcacherw lets the test delete its folders, -s saves the linker time, and the tag the
-		// compiler of gin's codec of msgpack, as in test/run.sh.
+		// compiler of gin's codec of msgpack, as in test/flags.sh.
 		"GOFLAGS=-modcacherw -ldflags=-s -tags=nomsgpack", "GOWORK=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off",
 		"GOPRIVATE=", "GONOPROXY=", "GONOSUMDB=", "GOINSECURE=", "GOVCS=*:off",
 	}
