@@ -117,9 +117,11 @@ type index []part
 
 // foreignKey is a column of a foreign key.
 type foreignKey struct {
-	Column   string `json:"column"`
-	OnDelete string `json:"on_delete"`
-	OnUpdate string `json:"on_update"`
+	Column string `json:"column"`
+	// References is the table that it refers to, "" for its own, with the schema of a hidden one.
+	References string `json:"references"`
+	OnDelete   string `json:"on_delete"`
+	OnUpdate   string `json:"on_update"`
 }
 
 // named is something whose name says enough, such as a trigger.
@@ -142,8 +144,8 @@ type Present struct {
 	Unique []string
 	// Together are the columns of each unique index over several.
 	Together [][]string
-	// Foreign are the columns of foreign keys.
-	Foreign []string
+	// Foreign has the columns of foreign keys, with the tables that they refer to.
+	Foreign map[string]string
 }
 
 // Look returns what exists of the table that statements find by its name.
@@ -152,12 +154,12 @@ func Look(ctx context.Context, conn Conn, d *dialect.Dialect, table string) (Pre
 	if err != nil {
 		return Present{}, err
 	}
-	there := Present{Exists: c.exists, IsTable: c.exists && c.Kind == "", Hides: bool(c.Hides)}
+	there := Present{Exists: c.exists, IsTable: c.exists && c.Kind == "", Hides: bool(c.Hides), Foreign: make(map[string]string)}
 	for _, name := range slices.Sorted(maps.Keys(c.columns)) {
 		there.Columns = append(there.Columns, c.columns[name])
 	}
 	for _, k := range c.foreignKeys {
-		there.Foreign = append(there.Foreign, k.Column)
+		there.Foreign[k.Column] = cmp.Or(k.References, table)
 	}
 	for _, i := range c.indexes {
 		there.Indexes = append(there.Indexes, i[0].Index)

@@ -57,6 +57,7 @@ JOIN pg_opclass oc ON oc.oid = i.indclass[k.n - 1]
 UNION ALL
 SELECT 'key', k.conname, a.attnum, json_build_object(
          'name', k.conname, 'column', a.attname,
+         'references', COALESCE((SELECT CASE WHEN pg_table_is_visible(r.oid) THEN '' ELSE relnamespace::regnamespace || '.' END || relname FROM pg_class r WHERE r.oid = k.confrelid AND r.oid <> t.oid), ''),
          'on_delete', jsonb '{"c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}' ->> k.confdeltype::text,
          'on_update', jsonb '{"c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}' ->> k.confupdtype::text)::text
 FROM t

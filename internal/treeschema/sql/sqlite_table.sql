@@ -21,7 +21,7 @@ SELECT 'part', l.name, x.seqno, json_object(
 FROM pragma_index_list(?1) l, pragma_index_xinfo(l.name) x
 WHERE x."key" = 1
 UNION ALL
-SELECT 'key', k.id, k.seq, json_object('name', '', 'column', k."from", 'on_delete', k.on_delete, 'on_update', k.on_update)
+SELECT 'key', k.id, k.seq, json_object('name', '', 'column', k."from", 'references', k."table", 'on_delete', k.on_delete, 'on_update', k.on_update)
 FROM pragma_foreign_key_list(?1) k, pragma_foreign_keys f
 WHERE f.foreign_keys
 UNION ALL

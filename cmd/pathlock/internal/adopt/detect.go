@@ -33,7 +33,7 @@ func (t *table) shapes() (found []shape, unsupported []Unsupported) {
 			found = best(found)
 		}
 		if len(found) == 0 {
-			found = t.pathless(links)
+			found, unsupported = t.pathless(links)
 		}
 	}
 	for i := range found {
@@ -91,7 +91,7 @@ func (t *table) links() (links []shape) {
 		for _, key := range t.keys(parent) {
 			s := shape{Table: treetable.Table{Table: t.name, Key: key, Parent: parent}, of: t}
 			s.Deleted, s.DeletedWhen = t.mark()
-			if parent != key && alike(t.kind(key), t.kind(parent)) && s.isLink() {
+			if parent != key && alike(t.kind(key), t.kind(parent)) && t.refers(parent, t, key) && s.isLink() {
 				s.checkRowsBelow()
 				links = append(links, s)
 			}
@@ -219,7 +219,7 @@ func merged(shapes []shape) []shape {
 
 // pathless returns the shapes with a parent and no path, by the names of the columns. Of an empty
 // table, a column may have the name of a path.
-func (t *table) pathless(links []shape) (found []shape) {
+func (t *table) pathless(links []shape) (found []shape, unsupported []Unsupported) {
 	for _, s := range links {
 		if !parentHint.MatchString(s.Parent) {
 			continue
@@ -231,6 +231,7 @@ func (t *table) pathless(links []shape) (found []shape) {
 		switch {
 		case t.kind(s.Key) == dialect.Bytes:
 			if s.IDPath, s.IDPathForm, s.Name = "", "", s.likelyName(); s.Name == "" {
+				unsupported = append(unsupported, Unsupported{t.name, s.Key + " is bytes, of which no path of ids is made: a path of names needs a text column that tells siblings apart: give it by --name"})
 				continue
 			}
 			s.Path = s.add("path", nil, textType(t.dialect, pathLength), nil)
@@ -240,7 +241,7 @@ func (t *table) pathless(links []shape) (found []shape) {
 		s.agree, s.hints = s.judge().agree, s.hint()
 		found = append(found, s)
 	}
-	return best(found)
+	return best(found), unsupported
 }
 
 // likelyName is the column that tells nearly all siblings apart, and has the name of one that does;

@@ -23,7 +23,7 @@ func (s *shape) pointers(tables []*table) (found []pointer) {
 	rowOf := s.rowOf()
 	for _, t := range tables {
 		for _, column := range t.order {
-			if t.name == s.Table.Table || len(t.unique) == 0 || column == t.unique[0] || t.cells[column] == nil || !alike(t.kind(column), s.of.kind(s.Key)) {
+			if t.name == s.Table.Table || len(t.unique) == 0 || column == t.unique[0] || t.cells[column] == nil || !alike(t.kind(column), s.of.kind(s.Key)) || !t.refers(column, s.of, s.Key) {
 				continue
 			}
 			stem := strings.TrimSuffix(strings.ToLower(goName(column)), "id")

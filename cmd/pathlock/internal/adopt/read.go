@@ -31,8 +31,10 @@ type table struct {
 	dialect *dialect.Dialect
 	columns map[string]treeschema.Column
 	// order has the columns in the order of their names, and unique those that are unique by
-	// themselves, the primary key first. foreign are those of foreign keys.
-	order, unique, foreign []string
+	// themselves, the primary key first.
+	order, unique []string
+	// foreign has the columns of foreign keys, with the tables that they refer to.
+	foreign map[string]string
 	// together are the columns of each unique index over several.
 	together [][]string
 	cells    map[string][]cell
@@ -232,6 +234,13 @@ func (r *reader) readRows(ctx context.Context, tx *sql.Tx, t *table, selected []
 
 // kind says what a column holds.
 func (t *table) kind(column string) dialect.ColumnKind { return dialect.KindOf(t.columns[column].Type) }
+
+// refers reports whether a column can have the keys of a table: it is no foreign key to another,
+// unless the keys themselves are one to that.
+func (t *table) refers(column string, to *table, key string) bool {
+	at := t.foreign[column]
+	return at == "" || strings.EqualFold(at, to.name) || strings.EqualFold(at, to.foreign[key])
+}
 
 // isKey reports whether a column is the primary key.
 func (t *table) isKey(column string) bool { return slices.Index(t.unique, column) == 0 }

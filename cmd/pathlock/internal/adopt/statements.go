@@ -45,7 +45,7 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 			add(st)
 		}
 	}
-	switch noNull := slices.Contains(of.foreign, s.Parent) && !bool(of.columns[s.Parent].Nullable); {
+	switch noNull := of.foreign[s.Parent] != "" && !bool(of.columns[s.Parent].Nullable); {
 	case s.self && noNull:
 		tree.Notes = append(tree.Notes, fmt.Sprintf("a row at the top is its own parent, for which the foreign key on %s leaves nothing else: let the column be NULL, and give this command again", s.Parent))
 	case s.self:
@@ -198,7 +198,7 @@ func (r *reader) complete(st Statement, t *table) Statement {
 // undo completes the way back from a statement with what the table has had.
 func (r *reader) undo(undo string, match []string, t *table) string {
 	is := func(column string) bool { return len(match) > 3 && r.dialect.QuotePart(column) == match[3] }
-	if slices.ContainsFunc(t.foreign, is) { // MySQL has dropped the foreign key's own
+	if slices.ContainsFunc(slices.Collect(maps.Keys(t.foreign)), is) { // MySQL has dropped the foreign key's own
 		undo = strings.Replace(undo, " DROP KEY", " ADD KEY ("+match[3]+"), DROP KEY", 1)
 	}
 	if schema, _, other := strings.Cut(t.name, "."); other && r.dialect == dialect.PostgreSQL {
