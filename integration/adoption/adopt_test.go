@@ -3,9 +3,13 @@ package adoption
 import (
 	"bytes"
 	"encoding/json"
+	"go/ast"
+	"go/parser"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,6 +17,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
+	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -58,8 +63,15 @@ func TestAdopt_printsWhatTheProgramsHave(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: the tags are %q, want %q", b.name, got, want)
 			}
-			if len(tree.Options) != 1 || !strings.Contains(string(after), tree.Options[0]) {
-				t.Errorf("%s: the program has other options than %q", b.name, tree.Options)
+			if len(tree.Options) != 2 || !strings.Contains(string(after), tree.Options[0]) {
+				t.Fatalf("%s: the program has other options than %q", b.name, tree.Options)
+			}
+			named, columns := named(t, tree.Options[1]), b.table
+			if columns.Table, columns.Key, columns.SingleTree = "", "", ""; columns.Deleted == "deleted_at" {
+				columns.Deleted = "" // by its type
+			}
+			if !reflect.DeepEqual(named, columns) {
+				t.Errorf("%s: without tags, the columns are %v, want %v", b.name, named, columns)
 			}
 			for _, statement := range tree.Statements {
 				_, err := pool.ExecContext(t.Context(), statement.SQL)
@@ -72,6 +84,20 @@ func TestAdopt_printsWhatTheProgramsHave(t *testing.T) {
 			}
 		})
 	}
+}
+
+// named returns the columns that the last option of a model in Go's code names.
+func named(t *testing.T, code string) (columns fsck.Table) {
+	model, err := parser.ParseExpr(code)
+	testerr.Must(t, err)
+	options := model.(*ast.CallExpr).Args
+	for _, e := range options[len(options)-1].(*ast.CompositeLit).Elts {
+		pair := e.(*ast.KeyValueExpr)
+		value, err := strconv.Unquote(pair.Value.(*ast.BasicLit).Value)
+		testerr.Must(t, err)
+		reflect.ValueOf(&columns).Elem().FieldByName(pair.Key.(*ast.Ident).Name).SetString(value)
+	}
+	return columns
 }
 
 // fields returns the columns of fields with their tags of pathlock, in order.

@@ -2,6 +2,7 @@ package adopt
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -196,16 +197,30 @@ func (s *shape) field(column, tag string) string {
 	return fmt.Sprintf("%s %s `json:\"-\" %s`", goName(column), typ, tag)
 }
 
+// named is the value of gormplugin.Columns that says what the tags say.
+func (s *shape) named() string {
+	var fields []string
+	of := reflect.ValueOf(s.Table)
+	for i, f := range reflect.VisibleFields(of.Type()) {
+		isMark := strings.HasPrefix(f.Name, "Deleted") && !s.isTagged()
+		if value := of.Field(i).String(); f.Type.Kind() == reflect.String && value != "" && !isMark && !slices.Contains([]string{"Table", "Key", "SingleTree"}, f.Name) {
+			fields = append(fields, fmt.Sprintf("%s: %q", f.Name, value))
+		}
+	}
+	return "gormplugin.Columns{" + strings.Join(fields, ", ") + "}"
+}
+
 // options are those of gormplugin.New.
 func (s *shape) options() (options []string) {
 	model := "&" + typeName(s.Table.Table) + "{}"
-	single := ""
+	single, untagged := "", " // instead, for a model without tags"
 	if s.SingleTree != "" {
 		single = fmt.Sprintf(", gormplugin.SingleTree(%q)", s.SingleTree)
 	}
-	options = append(options, "gormplugin.Model("+model+single+")")
-	for _, l := range s.Leaves {
-		options = append(options, "gormplugin.Leaf(&"+typeName(l.Table)+"{}, "+model+")")
+	options = append(options, "gormplugin.Model("+model+single+")", "gormplugin.Model("+model+single+", "+s.named()+")"+untagged)
+	for _, l := range s.leaves() {
+		leaf := "gormplugin.Leaf(&" + typeName(l.Table.Table) + "{}, " + model
+		options = append(options, leaf+")", leaf+", "+l.named()+")"+untagged)
 	}
 	if s.of.alias != "" {
 		options = append(options, fmt.Sprintf("plugin.ResolverBy(%s, %q), for the middleware", model, s.of.alias))
