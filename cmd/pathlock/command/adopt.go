@@ -51,8 +51,10 @@ Exit codes:
 // Run implements the command.
 func (c *adoptCommand) Run(outer context.Context, out *output) (err error) {
 	switch {
-	case c.Table == "" && (c.Tree+c.Name+c.Alias != "" || c.Deleted != nil):
+	case c.Table == "" && (c.Name+c.Alias != "" || c.Tree != nil || c.Deleted != nil):
 		return fmt.Errorf("%w: --tree-column, --name, --deleted and --alias need --table", errUsage)
+	case len(c.Tree) > 2:
+		return fmt.Errorf("%w: --tree-column takes two columns at most", errUsage)
 	case c.DeletedWhen != "" && (c.Deleted == nil || *c.Deleted == ""):
 		return fmt.Errorf("%w: --deleted-when needs --deleted", errUsage)
 	case c.Timeout <= 0:

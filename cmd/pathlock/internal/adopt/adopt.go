@@ -90,12 +90,12 @@ const mostFindings = 20
 
 // Options are the options of [Run], with flags. Deleted is nil where the rows say the mark.
 type Options struct {
-	Table       string  `help:"Table to look at: suites or schema.suites (default: all tables)." placeholder:"NAME"`
-	Tree        string  `name:"tree-column" help:"Column of the trees' ids, or two that together identify the tree, such as uid,sid, with --table (default: what the rows say)." placeholder:"COLUMN"`
-	Name        string  `help:"Column of the names of siblings, with --table (default: what the rows say)." placeholder:"COLUMN"`
-	Deleted     *string `help:"Column that marks a row as deleted, as pathlock fsck takes it, with --table. Give --deleted= if rows are deleted for good (default: what the rows say)." placeholder:"COLUMN"`
-	DeletedWhen string  `help:"Value by which that column marks a row as deleted: archived, 2. All others are then live." placeholder:"VALUE"`
-	Alias       string  `help:"Column by which URLs name rows, if not by the key, with --table." placeholder:"COLUMN"`
+	Table       string   `help:"Table to look at: suites or schema.suites (default: all tables)." placeholder:"NAME"`
+	Tree        []string `name:"tree-column" help:"Column of the trees' ids, or two that together identify the tree, such as uid,sid, with --table (default: what the rows say)." placeholder:"COLUMN"`
+	Name        string   `help:"Column of the names of siblings, with --table (default: what the rows say)." placeholder:"COLUMN"`
+	Deleted     *string  `help:"Column that marks a row as deleted, as pathlock fsck takes it, with --table. Give --deleted= if rows are deleted for good (default: what the rows say)." placeholder:"COLUMN"`
+	DeletedWhen string   `help:"Value by which that column marks a row as deleted: archived, 2. All others are then live." placeholder:"VALUE"`
+	Alias       string   `help:"Column by which URLs name rows, if not by the key, with --table." placeholder:"COLUMN"`
 	// Progress is called with what is being read, and with 0 rows at the end. It may be nil.
 	Progress func(table string, rows int) `kong:"-"`
 }
@@ -140,7 +140,8 @@ func (r *reader) shapes(ctx context.Context, tx *sql.Tx, opts Options, report *R
 		if opts.Table != "" && t.name != opts.Table {
 			continue
 		}
-		t.tree, t.second, _ = strings.Cut(opts.Tree, ",")
+		stated := append(slices.Clone(opts.Tree), "", "")
+		t.tree, t.second = stated[0], stated[1]
 		t.label, t.alias, t.deleted, t.deletedWhen = opts.Name, opts.Alias, opts.Deleted, opts.DeletedWhen
 		for _, column := range []string{t.tree, t.second, t.label, t.alias, t.statedMark()} {
 			if _, ok := t.cells[column]; column != "" && !ok {

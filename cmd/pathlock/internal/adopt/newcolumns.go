@@ -63,8 +63,8 @@ func (s *shape) addedNames() (names []string) {
 // free returns a name for a column that no other has.
 func (s *shape) free(want string) string {
 	name := cut(want)
-	for n := 2; s.of.columns[name].Name != ""; n++ {
-		name = fmt.Sprintf("%s%d", cut(want), n)
+	for s.of.columns[name].Name != "" {
+		name = "tree_" + name
 	}
 	return name
 }
@@ -133,17 +133,20 @@ func (s shape) inPair(first, second string) shape {
 		length += cmp.Or(s.of.columns[name].Length, pairLength)
 	}
 	s.pair = []string{first, second}
-	if made, whole := s.of.madeOf(cells); made == "" {
-		s.Tree = s.add(first+"_"+second, nil, textType(s.of.dialect, length), cells)
+	want := first + "_" + second
+	if made, whole := s.of.madeOf(want, cells); made == "" {
+		s.Tree = s.add(want, nil, textType(s.of.dialect, length), cells)
 	} else if s.Tree = made; !whole {
-		s.filled = append(slices.Clone(s.filled), made)
+		with := *s.of
+		with.cells = maps.Clone(s.of.cells)
+		with.cells[made], s.of, s.filled = cells, &with, append(slices.Clone(s.filled), made)
 	}
 	return s
 }
 
 // madeOf returns the column whose rows have these texts, or still nothing in some: it is not whole
-// then.
-func (t *table) madeOf(texts []cell) (column string, whole bool) {
+// then. One with the wanted name may have other texts in some rows.
+func (t *table) madeOf(want string, texts []cell) (column string, whole bool) {
 	for _, name := range t.order {
 		if t.columns[name].Expression != "" {
 			continue
@@ -152,12 +155,12 @@ func (t *table) madeOf(texts []cell) (column string, whole bool) {
 		for i, c := range t.cells[name] {
 			if c == texts[i] {
 				same++
-			} else if !c.Valid {
+			} else if c.String == "" {
 				lacking++
 			}
 		}
-		if same > 0 && same+lacking == t.rows {
-			return name, lacking == 0
+		if same > 0 && same+lacking == t.rows || name == want && most(same, t.rows-lacking) {
+			return name, same == t.rows
 		}
 	}
 	return "", false
