@@ -98,6 +98,9 @@ func TestUpdate_ofStatedPaths(t *testing.T) {
 		if got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s: %q, %v, want %q, %v", c.what, got, err, c.want, c.err)
 		}
+		if errors.Is(err, pathlock.ErrPathChanged) && !strings.HasSuffix(err.Error(), ": state the path that the row has, or none") {
+			t.Errorf("%s: the error does not say what to write: %v", c.what, err)
+		}
 	}
 }
 
