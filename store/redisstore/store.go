@@ -30,12 +30,12 @@ var _ pathlock.Store = (*store)(nil)
 
 // New returns a store that keeps its locks in the Redis that client talks to: a single node, a
 // primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's locks.
-// The client remains the caller's. Make one store per process, and close it at the end.
+// Make one store per process, and close it at the end. The client remains the caller's, to be closed
+// after the store.
 //
-// Make the client with ContextTimeoutEnabled, as [Open] does. Calls end in time with any client,
-// but one that does not heed the deadlines of contexts needs a goroutine for each command, and
-// keeps connections and goroutines for longer.
-// In a Cluster, set MaxRedirects to 16, so that calls outlast the move of a slot. For a primary
+// Calls end in time with any client. One without ContextTimeoutEnabled, which [Open] sets, does not
+// heed the deadlines of contexts: it needs a goroutine for each command, which costs a tenth more,
+// and keeps connections and goroutines of a silent server for longer. In a Cluster, set MaxRedirects to 16, so that calls outlast the move of a slot. For a primary
 // under Sentinel use Open: a client of redis.NewFailoverClient does not notice a failover while the
 // one sentinel that it listens to hangs.
 //
