@@ -1,6 +1,8 @@
 package readme
 
 import (
+	"errors"
+	"log/slog"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -25,6 +27,20 @@ func routes(db *gorm.DB, locker *pathlock.Locker, plugin *gormplugin.Plugin) *gi
 	r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(id)), remove(db, locks))
 	r.DELETE("/cases/:id", locks.Lock(lockspec.Delete(id.Kind("case"))), removeCase(db, locks))
 	return r
+}
+
+func guard(r *gin.Engine, db *gorm.DB, plugin *gormplugin.Plugin, table gin.HandlerFunc) error {
+	err := db.Use(plugin)
+	if err == nil {
+		r.Use(table)
+		err = gormplugin.Verify(db)
+	}
+	var found *gormplugin.SchemaError
+	if errors.As(err, &found) && !errors.Is(err, gormplugin.ErrUnsafeSchema) || errors.Is(err, gormplugin.ErrUnsupportedDatabase) {
+		slog.Warn("the tree", "error", err)
+		return nil
+	}
+	return err
 }
 
 func authorizing(may func(c *gin.Context, plan string) bool) middleware.Config {

@@ -27,6 +27,32 @@ func open(t *testing.T) *gorm.DB {
 	return databases.Use(t, gormlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")))
 }
 
+// A start goes on where indexes are missing that only make it fast, and without the plugin where
+// the database is another one; it ends where siblings could share a name.
+func TestGuard(t *testing.T) {
+	db, r, unknown := open(t), gin.New(), open(t)
+	unknown.Dialector = sqlServer{unknown.Dialector}
+	plugin := gormplugin.New(pathlock.New(memstore.New()), options()...)
+	table := func(*gin.Context) {}
+	if err := guard(r, unknown, plugin, table); err != nil || len(r.Handlers) != 0 {
+		t.Errorf("on another database: %v, %d handlers", err, len(r.Handlers))
+	}
+	testerr.Must(t, db.AutoMigrate(&Suite{}, &Case{}))
+	if err := guard(r, db, plugin, table); !errors.Is(err, gormplugin.ErrUnsafeSchema) || len(r.Handlers) != 1 {
+		t.Errorf("without unique indexes: %v, %d handlers", err, len(r.Handlers))
+	}
+	testerr.Must(t, gormplugin.AutoMigrate(db))
+	testerr.Must(t, db.Exec("DROP INDEX suites_path").Error)
+	again := databases.Use(t, db.Dialector)
+	testerr.Must(t, guard(r, again, gormplugin.New(pathlock.New(memstore.New()), options()...), table))
+}
+
+// sqlServer is a dialector of a database that the plugin does not know.
+type sqlServer struct{ gorm.Dialector }
+
+// Name implements [gorm.Dialector].
+func (sqlServer) Name() string { return "sqlserver" }
+
 // The code of the pages does what they say: the routes, and the job that tidies up.
 func TestPages_codeWorks(t *testing.T) {
 	db := open(t)
