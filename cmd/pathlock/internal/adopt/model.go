@@ -2,7 +2,6 @@ package adopt
 
 import (
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -126,15 +125,22 @@ func goName(column string) string {
 // snake matches names of columns that GORM makes of the names of fields.
 var snake = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
-// tags are the tags of the fields that pathlock has to know, and the hook that fills one of them.
+// tags are the tags of the fields that pathlock has to know, the option that says the same, and the
+// hook that fills one of them.
 func (s *shape) tags() (fields []string) {
+	var named []string
 	for _, role := range treetable.Roles {
 		column := *role.Column(&s.Table)
 		if column == "" || role.Tag == "" || role.Tag == "deleted" && !s.isTagged() {
 			continue
 		}
 		fields = append(fields, s.field(column, fmt.Sprintf("pathlock:%q", role.Tag+s.option(role))))
+		name := goName(strings.Replace(role.Tag, "idpath", "id_path", 1))
+		if named = append(named, fmt.Sprintf("%s: %q", name, column)); s.option(role) != "" {
+			named = append(named, fmt.Sprintf("%s%s: %q", name, goName(role.Option), *role.Value(&s.Table)))
+		}
 	}
+	fields = append(fields, "or, for a model without tags, the option gormplugin.Columns{"+strings.Join(named, ", ")+"}")
 	if s.pair != nil {
 		fields = append(fields, fmt.Sprintf(`func (m *%s) BeforeCreate(*gorm.DB) error { m.%s = fmt.Sprint(m.%s, ":", m.%s); return nil } // or add this to the model's own BeforeCreate; the fields of %s and %s may have other names`,
 			typeName(s.Table.Table), goName(s.Tree), goName(s.pair[0]), goName(s.pair[1]), s.pair[0], s.pair[1]))
@@ -197,30 +203,16 @@ func (s *shape) field(column, tag string) string {
 	return fmt.Sprintf("%s %s `json:\"-\" %s`", goName(column), typ, tag)
 }
 
-// named is the value of gormplugin.Columns that says what the tags say.
-func (s *shape) named() string {
-	var fields []string
-	of := reflect.ValueOf(s.Table)
-	for i, f := range reflect.VisibleFields(of.Type()) {
-		isMark := strings.HasPrefix(f.Name, "Deleted") && !s.isTagged()
-		if value := of.Field(i).String(); f.Type.Kind() == reflect.String && value != "" && !isMark && !slices.Contains([]string{"Table", "Key", "SingleTree"}, f.Name) {
-			fields = append(fields, fmt.Sprintf("%s: %q", f.Name, value))
-		}
-	}
-	return "gormplugin.Columns{" + strings.Join(fields, ", ") + "}"
-}
-
 // options are those of gormplugin.New.
 func (s *shape) options() (options []string) {
 	model := "&" + typeName(s.Table.Table) + "{}"
-	single, untagged := "", " // instead, for a model without tags"
+	single := ""
 	if s.SingleTree != "" {
 		single = fmt.Sprintf(", gormplugin.SingleTree(%q)", s.SingleTree)
 	}
-	options = append(options, "gormplugin.Model("+model+single+")", "gormplugin.Model("+model+single+", "+s.named()+")"+untagged)
-	for _, l := range s.leaves() {
-		leaf := "gormplugin.Leaf(&" + typeName(l.Table.Table) + "{}, " + model
-		options = append(options, leaf+")", leaf+", "+l.named()+")"+untagged)
+	options = append(options, "gormplugin.Model("+model+single+")")
+	for _, l := range s.Leaves {
+		options = append(options, "gormplugin.Leaf(&"+typeName(l.Table)+"{}, "+model+")")
 	}
 	if s.of.alias != "" {
 		options = append(options, fmt.Sprintf("plugin.ResolverBy(%s, %q), for the middleware", model, s.of.alias))
