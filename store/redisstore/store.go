@@ -30,14 +30,15 @@ var _ pathlock.Store = (*store)(nil)
 
 // New returns a store that keeps its locks in the Redis that client talks to: a single node, a
 // primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's locks.
-// Make one store per process, and close it at the end. The client remains the caller's, to be closed
-// after the store.
+// Make one store per process, and close it at the end, before the client, which remains the
+// caller's.
 //
 // Calls end in time with any client. One without ContextTimeoutEnabled, which [Open] sets, does not
 // heed the deadlines of contexts: it needs a goroutine for each command, which costs a tenth more,
-// and keeps connections and goroutines of a silent server for longer. In a Cluster, set MaxRedirects to 16, so that calls outlast the move of a slot. For a primary
-// under Sentinel use Open: a client of redis.NewFailoverClient does not notice a failover while the
-// one sentinel that it listens to hangs.
+// and keeps connections and goroutines of a silent server for longer. In a Cluster, set
+// MaxRedirects to 16, so that calls outlast the move of a slot. For a primary under Sentinel use
+// Open: a client of redis.NewFailoverClient does not notice a failover while the one sentinel that
+// it listens to hangs.
 //
 // A redis.Ring cannot serve, since it gives a tree to another shard whenever one is added or seems
 // to be down: all calls fail with an error that matches [errors.ErrUnsupported] and

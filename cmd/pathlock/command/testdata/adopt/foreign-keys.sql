@@ -1,6 +1,8 @@
 -- databases: mysql postgres
--- fsck: --table orgs --single-tree orgs --deleted= --leaves docs?parent=org_id&name=title&path=path&path-form=parent:/*/*
--- fsck: --table teams --single-tree teams --key unit_id --parent parent_id --name= --path= --id-path + --deleted=
+-- fsck: --table orgs --single-tree orgs --deleted=
+--   --leaves docs?parent=org_id&name=title&path=path&path-form=parent:/*/*
+-- fsck: --table teams --single-tree teams --key unit_id --parent parent_id --name= --path=
+--   --id-path + --deleted=
 CREATE TABLE orgs (id INTEGER PRIMARY KEY, parent_id INTEGER, name VARCHAR(50) NOT NULL, path VARCHAR(200) NOT NULL, FOREIGN KEY (parent_id) REFERENCES orgs (id));
 INSERT INTO orgs VALUES (1, NULL, 'a', '/a'), (2, 1, 'b', '/a/b'), (3, 2, 'c', '/a/b/c'), (4, 1, 'd', '/a/d'), (5, 4, 'e', '/a/d/e'), (6, NULL, 'f', '/f'), (7, 6, 'g', '/f/g'), (8, 7, 'h', '/f/g/h');
 CREATE TABLE people (id INTEGER PRIMARY KEY, parent_id INTEGER, name VARCHAR(50) NOT NULL, FOREIGN KEY (parent_id) REFERENCES orgs (id));
