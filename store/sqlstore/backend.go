@@ -2,16 +2,14 @@ package sqlstore
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/cenkalti/backoff/v5"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/dialect"
@@ -33,9 +31,6 @@ type backend struct {
 }
 
 var _ ticketstore.Backend = (*backend)(nil)
-
-// newHome returns a random name of a process.
-func newHome() string { return "pathlock_" + rand.Text() }
 
 // Update implements [ticketstore.Backend].
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, _ bool, change func(ticketstore.State) ticketstore.Changes) (bool, error) {
@@ -78,7 +73,7 @@ func (b *backend) once(ctx context.Context, do func(*sql.Conn) (done bool, err e
 	switch {
 	case err == nil:
 		return done, nil
-	case b.table.is(err) == busy:
+	case b.table.is(err) == busy, b.table.is(err) == duplicate:
 		return false, nil
 	case b.makesTables && b.table.is(err) == noTable:
 		return false, b.create(ctx)
@@ -87,43 +82,26 @@ func (b *backend) once(ctx context.Context, do func(*sql.Conn) (done bool, err e
 	}
 }
 
-// again repeats something until it is done.
+// again repeats something until it is done, after random pauses.
 func (b *backend) again(ctx context.Context, do func(*sql.Conn) error) error {
-	return retry(ctx, func() error {
+	for {
 		done, err := b.once(ctx, func(conn *sql.Conn) (bool, error) { return true, do(conn) })
-		if err == nil && !done {
-			return errBusy
+		if done || err != nil {
+			return err
 		}
-		return err
-	})
-}
-
-// errBusy is why something is done again.
-var errBusy = errors.New("others kept writing")
-
-// retry does something again, after random pauses of up to five milliseconds, for as long as its
-// error is errBusy.
-func retry(ctx context.Context, do func() error) (err error) {
-	pauses := &backoff.ExponentialBackOff{
-		InitialInterval: 250 * time.Microsecond, MaxInterval: 2500 * time.Microsecond, Multiplier: 1.5, RandomizationFactor: 1,
-	}
-	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
-		if err = do(); err != nil && !errors.Is(err, errBusy) {
-			return struct{}{}, backoff.Permanent(err)
+		select {
+		case <-time.After(rand.N(5 * time.Millisecond)):
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(0))
-	if errors.Is(err, errBusy) {
-		return fmt.Errorf("%w: %w", errBusy, ctx.Err())
 	}
-	return err
 }
 
 // inSession runs statements in one session of the pool. A session that was broken before, breaks
 // while it reads, or only reads, as after a failover, is closed, and another one runs the
 // statements. The last try gets a new session.
 func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error {
-	for try, last := 0, 0; ; try++ {
+	for left := b.db.Stats().OpenConnections + 1; ; left-- {
 		conn, err := b.db.Conn(ctx)
 		if err != nil {
 			return err
@@ -135,13 +113,7 @@ func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error
 		}
 		_ = conn.Close() // do has its answer
 		lost := errors.Is(err, driver.ErrBadConn) || ctx.Err() == nil && b.table.lostRead(err)
-		if !stale && !lost {
-			return err
-		}
-		if try == 0 {
-			last = b.db.Stats().OpenConnections + 1
-		}
-		if try == last {
+		if !stale && !lost || left == 0 {
 			return err
 		}
 	}
@@ -151,24 +123,23 @@ func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error
 func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) {
 	err = b.again(ctx, func(conn *sql.Conn) (err error) {
 		trees, err = b.table.on(conn).trees(ctx)
-		return err
+		return reading(err)
 	})
 	return trees, err
 }
 
 func (t table) trees(ctx context.Context) (trees []pathlock.Tree, err error) {
-	defer func() { err = reading(err) }()
 	rows, err := t.QueryContext(ctx, t.text("SELECT namespace, id FROM {table} WHERE ends > {now}"))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var namespace, id []byte
+		var namespace, id string
 		if err := rows.Scan(&namespace, &id); err != nil {
 			return nil, err
 		}
-		tree, err := pathlock.NewTree(string(namespace), string(id))
+		tree, err := pathlock.NewTree(namespace, id)
 		if err != nil {
 			return nil, err
 		}

@@ -39,19 +39,14 @@ func (b *backend) inTime(ctx context.Context, ask func(context.Context) error) e
 
 // create creates the table. IF NOT EXISTS alone fails where two processes run it at once.
 func (b *backend) create(ctx context.Context) error {
-	return retry(ctx, func() error {
-		err := b.inSession(ctx, func(conn *sql.Conn) error {
-			_, err := b.table.on(conn).changed(ctx, b.table.database.table)
-			return err
-		})
-		if err == nil {
-			return nil
-		}
-		if is := b.table.is(err); is == busy || is == duplicate {
-			return errBusy
-		}
-		return fmt.Errorf("creating the table: %w", b.advised(err))
+	err := b.again(ctx, func(conn *sql.Conn) error {
+		_, err := b.table.on(conn).changed(ctx, b.table.database.table)
+		return err
 	})
+	if err != nil {
+		return fmt.Errorf("creating the table: %w", err)
+	}
+	return nil
 }
 
 // Check reports what is wrong with the table, or with the rights to use it. It writes into it as

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -57,6 +58,9 @@ func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 	}
 	return &Store{Store: ticketstore.New("sqlstore", b, c.timeout), backend: b}, nil
 }
+
+// newHome returns a random name of a process.
+func newHome() string { return "pathlock_" + rand.Text() }
 
 // DB returns the pool that the store works with, for what only the database can tell, such as its
 // settings. It ends with the store if package sqlopen made it.

@@ -154,9 +154,6 @@ func (t table) write(ctx context.Context, r *record, next ticketstore.List, fenc
 	if !r.exists {
 		n, err := t.changed(ctx, "INSERT INTO {table} (tree, namespace, id, version, fence, ends, tickets) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			key[:], []byte(r.tree.Namespace()), []byte(r.tree.ID()), version, int64(fence), ends, text)
-		if err != nil && t.is(err) == duplicate {
-			return false, nil
-		}
 		return n == 1, err
 	}
 	update, args := "UPDATE {table} SET version = ?, fence = ?, ends = ?, tickets = ? WHERE tree = ? AND version = ?",

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,13 +84,8 @@ func (l List) With(c Changes) List {
 		t.Key = keyOf(*t)
 		next[t.Place] = entry{*t, append(Encode(*t), '\n')}
 	}
-	entries := make([]entry, 0, len(next))
-	for _, e := range next {
-		entries = append(entries, e)
-	}
-	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.ticket.Place, b.ticket.Place) })
 	var list List
-	for _, e := range entries {
+	for _, e := range slices.SortedFunc(maps.Values(next), func(a, b entry) int { return cmp.Compare(a.ticket.Place, b.ticket.Place) }) {
 		list.Tickets, list.lines = append(list.Tickets, e.ticket), append(list.lines, e.line)
 	}
 	return list
