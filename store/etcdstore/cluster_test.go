@@ -132,3 +132,11 @@ func TestWaiters_areNoHerd(t *testing.T) {
 	}
 	requireNoKeys(t, client)
 }
+
+// A process far from etcd gets its turn, though a near one keeps writing.
+func TestClaim(t *testing.T) {
+	t.Parallel()
+	server, client := newServer(t)
+	line := testnet.StartProxy(t, server.Addr, 10*time.Millisecond)
+	testlock.Far(t, newStore(t, connect(t, line.Addr()), WithTimeout(3*time.Second)), newStore(t, client))
+}

@@ -51,6 +51,9 @@ func (k keys) guard(tree pathlock.Tree) string {
 	return fmt.Sprintf("%s/guards/%03x", k.prefix, h.Sum32()%guards)
 }
 
+// claim is the key that is there while a process has claimed the next update of a tree.
+func (k keys) claim(tree pathlock.Tree) string { return k.guard(tree) + "/claim" }
+
 // ping is a key that no tree has: an escaped namespace is never empty.
 func (k keys) ping() string { return k.prefix + "/ping" }
 

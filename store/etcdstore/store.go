@@ -80,7 +80,7 @@ func WithTimeout(d time.Duration) Option {
 	return func(c *config) { c.timeout = cmp.Or(max(d, 0), c.timeout) }
 }
 
-// WithMaxTxnOps says what the members' --max-txn-ops is. An update that writes n tickets has n+1
+// WithMaxTxnOps says what the members' --max-txn-ops is. An update that writes n tickets has n+2
 // operations. Values under 10 are ignored. Defaults to 128, as etcd does.
 func WithMaxTxnOps(n int) Option {
 	return func(c *config) {

@@ -38,6 +38,12 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, _ bool, change
 	return u.commit(ctx)
 }
 
+// Claim writes a key that the next update deletes: see [ticketstore.New].
+func (b *backend) Claim(ctx context.Context, tree pathlock.Tree) error {
+	_, err := b.client.Put(ctx, b.keys.claim(tree), "")
+	return err
+}
+
 // portion leaves tickets that have ended to later updates, where they are more than one can delete.
 func (b *backend) portion(c ticketstore.Changes, now time.Time) ticketstore.Changes {
 	excess := len(c.Put) + len(c.Delete) - b.Limit()
@@ -87,6 +93,9 @@ func (b *backend) prepare(ctx context.Context, r *reading, now time.Time, change
 		}
 	}
 	u.guard = clientv3.OpPut(key, strconv.FormatUint(max(r.fence, changes.Fence), 10))
+	if r.claimed {
+		u.tickets = append(u.tickets, clientv3.OpDelete(b.keys.claim(r.tree)))
+	}
 	return u, nil
 }
 

@@ -62,6 +62,13 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, _ bool, change
 	})
 }
 
+// Claim makes the version negative until the next update: see [ticketstore.New].
+func (b *backend) Claim(ctx context.Context, tree pathlock.Tree) error {
+	key := keyOf(tree)
+	_, err := b.table.changed(ctx, "UPDATE {table} SET version = -ABS(version) WHERE tree = ?", key[:])
+	return err
+}
+
 // once does something in one session, and reports whether it is done, or has to be done again. A
 // store that makes tables also makes a missing one again, as after a failover to an empty server:
 // nobody holds anything then.

@@ -12,7 +12,7 @@ import (
 func TestRoundTrips(t *testing.T) {
 	eachServer(t, func(t *testing.T, d database) {
 		d.store(t) // creates the tables
-		far, proxy := d.behind(t)
+		far, proxy := d.behind(t, 0)
 		s := far.store(t)
 		tree := testlock.Tree(t)
 		for range 2 { // connects, and makes the tree's row

@@ -17,7 +17,7 @@ func TestCut(t *testing.T) {
 		for _, late := range []bool{false, true} {
 			t.Run(map[bool]string{false: "before the server has a message", true: "before the client has the answer"}[late], func(t *testing.T) {
 				t.Parallel()
-				far, proxy := d.behind(t)
+				far, proxy := d.behind(t, 0)
 				near := d.store(t) // whose connections nobody cuts
 				for name, s := range map[string]*sqlstore.Store{
 					"a store of its own": far.store(t), "the application's pool": far.on(t, far.pool(t)),

@@ -131,7 +131,7 @@ func (d database) store(t testing.TB, opts ...sqlstore.Option) *sqlstore.Store {
 }
 
 // behind returns the same database behind a proxy.
-func (d database) behind(t testing.TB) (database, *testnet.Proxy) {
+func (d database) behind(t testing.TB, delay time.Duration) (database, *testnet.Proxy) {
 	t.Helper()
 	var upstream string
 	var through func(addr string) string
@@ -147,7 +147,7 @@ func (d database) behind(t testing.TB) (database, *testnet.Proxy) {
 		upstream = cfg.Addr
 		through = func(addr string) string { cfg.Addr = addr; return "mysql://" + cfg.FormatDSN() }
 	}
-	proxy := testnet.StartProxy(t, upstream, 0)
+	proxy := testnet.StartProxy(t, upstream, delay)
 	return database{d.name, through(proxy.Addr()), d.dialect}, proxy
 }
 
@@ -155,7 +155,7 @@ func (d database) behind(t testing.TB) (database, *testnet.Proxy) {
 func (d database) mortal(t testing.TB) (victim *sqlstore.Store, crash func()) {
 	t.Helper()
 	if d.dialect != sqlstore.SQLite {
-		far, proxy := d.behind(t)
+		far, proxy := d.behind(t, 0)
 		return far.store(t), func() { _ = proxy.Close() }
 	}
 	db := d.pool(t)

@@ -15,7 +15,7 @@ const silence = 2 * time.Second
 
 // silent returns a store in a database that does not answer while it is stopped.
 func (d database) silent(t *testing.T) storetest.Silent {
-	far, proxy := d.behind(t)
+	far, proxy := d.behind(t, 0)
 	store := far.store(t, sqlstore.WithTimeout(silence))
 	t.Cleanup(proxy.Resume)
 	return storetest.Silent{Store: store, Timeout: silence, Stop: proxy.Pause, Resume: proxy.Resume, Other: d.store(t)}

@@ -131,7 +131,7 @@ var errReadOnly = errors.New("the server or the session is read-only")
 func (b *backend) state(r *record) ticketstore.State {
 	return ticketstore.State{
 		Tickets: r.tickets.Tickets, Now: time.UnixMicro(r.now),
-		Fence: uint64(max(0, r.fence)), Floor: uint64(max(0, r.now)), MostWaiters: b.maxWaiters,
+		Fence: uint64(max(0, r.fence)), Floor: uint64(max(0, r.now)), MostWaiters: b.maxWaiters, Claimed: r.version < 0,
 	}
 }
 
@@ -150,7 +150,7 @@ func (t table) write(ctx context.Context, r *record, next ticketstore.List, fenc
 	}
 	key := keyOf(r.tree)
 	// Versions grow with the clock where a tree's row was removed meanwhile.
-	version := max(r.version+1, r.now)
+	version := max(max(r.version, -r.version)+1, r.now)
 	if !r.exists {
 		n, err := t.changed(ctx, "INSERT INTO {table} (tree, namespace, id, version, fence, ends, tickets) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			key[:], []byte(r.tree.Namespace()), []byte(r.tree.ID()), version, int64(fence), ends, text)

@@ -46,11 +46,19 @@ func TestWaiters_shareOneConnection(t *testing.T) {
 	})
 }
 
+// A process far from the database gets its turn, though a near one keeps writing.
+func TestClaim(t *testing.T) {
+	eachServer(t, func(t *testing.T, d database) {
+		far, _ := d.behind(t, 10*time.Millisecond)
+		testlock.Far(t, far.store(t, sqlstore.WithTimeout(3*time.Second)), d.store(t))
+	})
+}
+
 // Lost connections cost the waiters nothing: the store looks by others, and listens again.
 func TestWaitersLoseTheirConnections(t *testing.T) {
 	eachServer(t, func(t *testing.T, d database) {
 		other := d.store(t)
-		far, proxy := d.behind(t)
+		far, proxy := d.behind(t, 0)
 		s := far.store(t)
 		tree := testlock.Tree(t)
 		for range 2 {

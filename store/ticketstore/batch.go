@@ -209,21 +209,42 @@ func (l *batcher) step(ctx context.Context, ops []*operation, quota int) (writte
 
 // update updates a tree, again and again until that is done. change also gets a moment before the
 // tree was read.
+//
+// A process far from the server loses to near ones for as long as they keep writing. So one that
+// has lost for a while claims the next update, and each of the others rests once.
 func (s *store) update(ctx context.Context, tree pathlock.Tree, latest bool, change func(state State, began time.Time) Changes) error {
+	claimer, _ := s.backend.(interface {
+		Claim(context.Context, pathlock.Tree) error
+	})
+	first, rested := time.Now(), false
 	for tries := 0; ; tries++ {
-		began := time.Now()
-		done, err := s.backend.Update(ctx, tree, latest || tries > 0, func(state State) Changes { return change(state, began) })
-		if done || err != nil {
+		began, pause := time.Now(), time.Duration(0)
+		loses := tries > 0 && began.Sub(first) > patience
+		if loses && claimer != nil {
+			_ = claimer.Claim(ctx, tree) // the update fails, too
+		}
+		done, err := s.backend.Update(ctx, tree, latest || tries > 0, func(state State) Changes {
+			c := change(state, began)
+			if state.Claimed && !loses && !rested && !c.Empty() {
+				rested, pause, c = true, rest, Changes{}
+			}
+			return c
+		})
+		if done && pause == 0 || err != nil {
 			return err
 		}
 		// Of several processes that try again, each waits for as long as a few tries take.
 		select {
-		case <-time.After(rand.N(time.Since(began)*time.Duration(min(tries, 8)) + 1)):
+		case <-time.After(cmp.Or(pause, rand.N(time.Since(began)*time.Duration(min(tries, 8))+1))):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
+
+// patience is how long an update loses to others before it claims the next one. rest is how long
+// others leave the tree to it then.
+const patience, rest = 250 * time.Millisecond, 100 * time.Millisecond
 
 // apply applies operations to what was read after a moment, and returns what that changes.
 func (l *batcher) apply(ops []*operation, tx *transaction, began time.Time) Changes {

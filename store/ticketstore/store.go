@@ -48,6 +48,10 @@ var _ pathlock.Store = (*store)(nil)
 // A backend in which trees leave something behind has a method Sweep(context.Context) error, which
 // removes that. Each process calls it about every ten minutes, after an update. What fails is done
 // by the next sweep, or by another process's.
+//
+// A backend whose processes are not equally near to the server has a method Claim(context.Context,
+// pathlock.Tree) error, which makes [State.Claimed] true until the next update, whoever makes it.
+// Without one, those who are far may lose to the others for as long as these keep writing.
 func New(name string, backend Backend, timeout time.Duration) pathlock.Store {
 	open, shut := context.WithCancel(context.Background())
 	closing, end := context.WithCancel(open)

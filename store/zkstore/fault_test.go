@@ -155,3 +155,11 @@ func TestWaiters_areNoHerd(t *testing.T) {
 		t.Errorf("%d requests for %d grants among %d waiters, want at most %d", n, turns, waiters, most*turns)
 	}
 }
+
+// A process far from ZooKeeper gets its turn, though a near one keeps writing.
+func TestClaim(t *testing.T) {
+	t.Parallel()
+	server := testzk.Start(t)
+	line := testnet.StartProxy(t, server.Addr, 10*time.Millisecond)
+	testlock.Far(t, newStore(t, line.Addr(), WithTimeout(3*time.Second)), newStore(t, server.Addr))
+}

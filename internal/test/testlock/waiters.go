@@ -1,6 +1,8 @@
 package testlock
 
 import (
+	"context"
+	"sync"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
@@ -29,6 +31,26 @@ func Crowd(t testing.TB, stores []pathlock.Store, n int) (serve func(turns int))
 		}
 		Release(t, at, held)
 	}
+}
+
+// Far requires that a store is served whose server is far away, while another one's, which is near,
+// keeps writing to the same tree.
+func Far(t testing.TB, far, near pathlock.Store) {
+	t.Helper()
+	held := Ask(Tree(t), X("/near"))
+	Take(t, near, held)
+	var writing sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	defer writing.Wait()
+	defer stop()
+	writing.Go(func() {
+		for ctx.Err() == nil {
+			_, _ = near.Renew(ctx, held.Tree, []pathlock.Lease{{Owner: held.Owner, For: held.Lease}})
+		}
+	})
+	asked := Ask(held.Tree, X("/far"))
+	Take(t, far, asked)
+	Release(t, far, asked)
 }
 
 // Outlive requires that locks outlive a fault of the servers, with all waiters in their places, one
