@@ -123,10 +123,10 @@ func (h *holding) beginDetaching(lock *Lock) error {
 		return fmt.Errorf("%w: detach in %s: the lock was granted without it", ErrUnavailable, h.tree)
 	}
 	if slices.Contains(s.asking, h.tree) {
-		return fmt.Errorf("%w: detach in %s: the scope is acquiring something else there", ErrInvalidRequest, h.tree)
+		return fmt.Errorf("pathlock: detach in %s: %w: the scope is acquiring something else in the tree", h.tree, ErrInvalidRequest)
 	}
 	if len(h.locks) > 1 || h.detaching {
-		return fmt.Errorf("%w: detach in %s: other locks of the scope rely on what it holds there", ErrInvalidRequest, h.tree)
+		return fmt.Errorf("pathlock: detach in %s: %w: other locks of the scope rely on what it holds in the tree", h.tree, ErrInvalidRequest)
 	}
 	h.detaching = true
 	return nil

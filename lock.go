@@ -184,7 +184,7 @@ func (k *Lock) exchange(ctx context.Context, request func() (prepared, error), s
 func (k *Lock) mayExchange() error {
 	switch h := k.holding; {
 	case h.token != "":
-		return fmt.Errorf("%w: a hold with a token in %s stays as it is", ErrInvalidRequest, h.tree)
+		return fmt.Errorf("pathlock: exchange in %s: %w: a hold with a token stays as it is", h.tree, ErrInvalidRequest)
 	case k.released || h.detaching:
 		return k.errReleased()
 	default:

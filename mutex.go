@@ -130,7 +130,7 @@ func (k *Lock) Downgrade(ctx context.Context) error {
 		req := k.again()
 		for _, g := range k.pins {
 			if g.gate {
-				return prepared{}, fmt.Errorf("%w: downgrade in %s: a gate cannot be shared", ErrInvalidRequest, req.Tree)
+				return prepared{}, fmt.Errorf("pathlock: downgrade in %s: %w: a gate cannot be shared", req.Tree, ErrInvalidRequest)
 			}
 			for _, c := range g.claims {
 				mode := ModeS

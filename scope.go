@@ -213,7 +213,7 @@ func (s *Scope) cover(ctx context.Context, a *prepared) (*Lock, error) {
 		return nil, nil
 	}
 	if h.detaching {
-		return nil, errDetaching(a.Tree)
+		return nil, errDetaching
 	}
 	var one [1]*grant
 	if pins := h.covering(a, one[:0]); len(pins) > 0 {
@@ -265,16 +265,14 @@ func (s *Scope) forget(h *holding) {
 }
 
 // errDetaching refuses an acquisition in a tree in which the scope's only lock is being detached.
-func errDetaching(tree Tree) error {
-	return fmt.Errorf("%w: what the scope holds in %s is being detached", ErrInvalidRequest, tree)
-}
+var errDetaching = fmt.Errorf("%w: what the scope holds in the tree is being detached", ErrInvalidRequest)
 
 // beginAsking notes that the store is asked for something in a tree, until endAsking.
 func (s *Scope) beginAsking(tree Tree) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if h := s.find(tree); h != nil && h.detaching {
-		return errDetaching(tree)
+		return errDetaching
 	}
 	s.asking = append(s.asking, tree)
 	return nil

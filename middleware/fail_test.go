@@ -16,6 +16,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -213,6 +214,35 @@ func TestProblem_detailHasNoAdviceForPrograms(t *testing.T) {
 	want := "invalid request: the paths of the 49 nodes to be locked have 2409624 bytes, at most 1048576 are allowed"
 	if p := middleware.ProblemOf(err); p == nil || p.Detail != want || !strings.Contains(err.Error(), "the gate") {
 		t.Errorf("%v is answered by %v", err, p)
+	}
+}
+
+// Clients are told what makes no sense, and not the name that the tree has inside.
+func TestProblem_detailNamesNoTree(t *testing.T) {
+	locker, ctx := pathlock.New(memstore.New()), t.Context()
+	acquire := func(ctx context.Context, req pathlock.Request) *pathlock.Lock {
+		req.Tree = plan
+		lock, err := locker.Acquire(ctx, req)
+		testerr.Must(t, err)
+		return lock
+	}
+	outer := acquire(ctx, pathlock.Request{Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}})
+	again := acquire(outer.Context(), pathlock.Request{Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}})
+	_, relied := outer.Detach(ctx)
+	testerr.Must(t, again.Release(ctx))
+	token, err := outer.Detach(ctx)
+	testerr.Must(t, err)
+	attached, err := locker.Attach(ctx, token)
+	testerr.Must(t, err)
+	stays := attached.Exchange(ctx, nil, "")
+	testerr.Must(t, attached.Release(ctx))
+	for what, err := range map[string]error{
+		"detach": relied, "exchange": stays, "downgrade": acquire(ctx, pathlock.Request{Gate: true}).Downgrade(ctx),
+		"acquire": fmt.Errorf("pathlock: acquire in %s: %w: %q is no path", plan, pathlock.ErrInvalidPath, "a"),
+	} {
+		if p := middleware.ProblemOf(err); p == nil || p.Status != http.StatusBadRequest || strings.Contains(p.Detail, plan.String()) || !strings.HasPrefix(p.Detail, "invalid ") {
+			t.Errorf("%s: %v is answered by %v", what, err, p)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -144,6 +145,9 @@ func (m *Locks) ProblemOf(err error) *Problem {
 	return nil
 }
 
+// refusal finds in a message why a request makes no sense: an ErrInvalid… of package pathlock.
+var refusal = regexp.MustCompile("invalid (request|path|tree|lock token|id)")
+
 // problemOfFailure returns the problem of a failure, nil if there is none. said describes it, and
 // may be "".
 func problemOfFailure(failure pathlock.Failure, said string) *Problem {
@@ -151,9 +155,9 @@ func problemOfFailure(failure pathlock.Failure, said string) *Problem {
 	case pathlock.FailureLockLost:
 		return holdEnded()
 	case pathlock.FailureInvalid:
-		// Which store has refused, and where, is of no use to clients.
-		if at := strings.Index(said, packageNames.Replace(pathlock.ErrInvalidRequest.Error())); at >= 0 {
-			said = said[at:]
+		// Which store has refused, and in which tree, is of no use to clients.
+		if at := refusal.FindStringIndex(said); at != nil {
+			said = said[at[0]:]
 		}
 		return NewProblem(http.StatusBadRequest, slug, cmp.Or(said, "a value of the request cannot be stored"))
 	case pathlock.FailureNotFound:

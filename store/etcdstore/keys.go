@@ -17,6 +17,7 @@ const DefaultPrefix = "/pathlock/"
 //
 //	/pathlock/testplan/plan-001/00000000000001f4  one ticket, by its place in the queue
 //	/pathlock//guards/01c                         the latest fence there, and in a few other trees
+//	/pathlock//guards/01c/claim                   while a process has claimed the next update
 //
 // Every update writes the guard of its tree, if it is still as it was read: so two updates never
 // act on the same state. Namespace and id are escaped, so that neither can hold a slash: no tree's

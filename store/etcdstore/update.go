@@ -74,7 +74,7 @@ type update struct {
 // prepare makes the transaction of changes to what was read. now is what State.Now was.
 func (b *backend) prepare(ctx context.Context, r *reading, now time.Time, changes ticketstore.Changes) (*update, error) {
 	if n := len(changes.Put) + len(changes.Delete); n > b.Limit() {
-		return nil, fmt.Errorf("%w: an update of %d tickets in %s: etcd's limit of operations in a transaction allows %d (see WithMaxTxnOps)", pathlock.ErrInvalidRequest, n, r.tree, b.Limit())
+		return nil, fmt.Errorf("%w: an update of %d tickets: etcd's limit of operations in a transaction allows %d (see WithMaxTxnOps)", pathlock.ErrInvalidRequest, n, b.Limit())
 	}
 	u := &update{b: b, r: r, name: b.nextUpdate(), changes: changes}
 	key := b.keys.guard(r.tree)
@@ -82,7 +82,7 @@ func (b *backend) prepare(ctx context.Context, r *reading, now time.Time, change
 	for _, t := range changes.Delete {
 		rec := r.at(t.Place)
 		if rec == nil {
-			return nil, fmt.Errorf("%w: no ticket %d in %s to delete", pathlock.ErrInvalidRequest, t.Place, r.tree)
+			return nil, fmt.Errorf("%w: no ticket %d to delete", pathlock.ErrInvalidRequest, t.Place)
 		}
 		u.compares = append(u.compares, unchanged(rec))
 		u.tickets = append(u.tickets, clientv3.OpDelete(rec.key))
