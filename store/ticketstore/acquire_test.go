@@ -410,3 +410,27 @@ func TestProcess_stopsForLongerThanItsLeases(t *testing.T) {
 		})
 	}
 }
+
+// A request that is asked for again, while its first call is being taken back, stays granted.
+func TestTakeBack_keepsWhatIsAskedForAtOnce(t *testing.T) {
+	const timeout, most, requests, callers = 10 * time.Second, 20, 1500, 4
+	s := ticketstore.New("drawer", newProcess(newDrawer()), timeout)
+	var asking sync.WaitGroup
+	for range callers {
+		asking.Go(func() {
+			tree := testlock.Tree(t)
+			for i := range requests {
+				req := testlock.Ask(tree, testlock.X("/a"))
+				late := req
+				late.Wait, late.Spent = 0, timeout-time.Duration(i%most)*time.Microsecond
+				_, _ = s.Acquire(t.Context(), late)
+				_, err := s.Acquire(t.Context(), req)
+				if err := errors.Join(err, s.Release(t.Context(), tree, req.Owner, req.Grant)); err != nil {
+					t.Errorf("request %d: %v", i, err)
+					return
+				}
+			}
+		})
+	}
+	asking.Wait()
+}

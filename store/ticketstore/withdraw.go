@@ -59,12 +59,16 @@ func (a *attempt) keepRemoving() {
 // request may still be under way, it is given a tombstone first, which comes in before it.
 func (a *attempt) remove() bool { return a.try(true) && (!a.open || a.try(false)) }
 
-// try is one update of remove, unless another call has asked for the request since.
+// try is one update of remove. It does nothing once another call has asked for the request, whose
+// own update comes after that.
 func (a *attempt) try(bury bool) bool {
 	if !a.store.waiters.isWithdrawing(a) {
 		return true
 	}
 	op := &operation{apply: func(tx *transaction) {
+		if !a.store.waiters.isWithdrawing(a) {
+			return
+		}
 		refusal := tx.takeRefusal(a.req.Owner, a.req.Grant)
 		switch r := tx.table.Find(a.req.Owner, a.req.Grant); {
 		case r == nil && refusal == nil && bury && a.open:
