@@ -47,15 +47,13 @@ func (b *backend) Claim(ctx context.Context, tree pathlock.Tree) error {
 // portion leaves tickets that have ended to later updates, where they are more than one can delete.
 func (b *backend) portion(c ticketstore.Changes, now time.Time) ticketstore.Changes {
 	excess := len(c.Put) + len(c.Delete) - b.Limit()
-	if excess > 0 {
-		c.Delete = slices.DeleteFunc(slices.Clone(c.Delete), func(t ticketstore.Ticket) bool {
-			late := excess > 0 && !now.Before(t.Ends())
-			if late {
-				excess--
-			}
-			return late
-		})
-	}
+	c.Delete = slices.DeleteFunc(slices.Clone(c.Delete), func(t ticketstore.Ticket) bool {
+		late := excess > 0 && !now.Before(t.Ends())
+		if late {
+			excess--
+		}
+		return late
+	})
 	return c
 }
 
@@ -81,9 +79,6 @@ func (b *backend) prepare(ctx context.Context, r *reading, now time.Time, change
 	u.compares = append(u.compares, clientv3.Compare(clientv3.ModRevision(key), "=", r.guarded))
 	for _, t := range changes.Delete {
 		rec := r.at(t.Place)
-		if rec == nil {
-			return nil, fmt.Errorf("%w: no ticket %d to delete", pathlock.ErrInvalidRequest, t.Place)
-		}
 		u.compares = append(u.compares, unchanged(rec))
 		u.tickets = append(u.tickets, clientv3.OpDelete(rec.key))
 	}

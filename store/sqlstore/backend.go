@@ -73,10 +73,7 @@ func (b *backend) Claim(ctx context.Context, tree pathlock.Tree) error {
 // store that makes tables also makes a missing one again, as after a failover to an empty server:
 // nobody holds anything then.
 func (b *backend) once(ctx context.Context, do func(*sql.Conn) (done bool, err error)) (done bool, err error) {
-	err = b.inSession(ctx, func(conn *sql.Conn) (err error) {
-		done, err = do(conn)
-		return err
-	})
+	done, err = b.inSession(ctx, do)
 	switch {
 	case err == nil:
 		return done, nil
@@ -107,13 +104,13 @@ func (b *backend) again(ctx context.Context, do func(*sql.Conn) error) error {
 // inSession runs statements in one session of the pool. A session that was broken before, breaks
 // while it reads, or only reads, as after a failover, is closed, and another one runs the
 // statements. The last try gets a new session.
-func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error {
+func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) (done bool, err error)) (bool, error) {
 	for left := b.db.Stats().OpenConnections + 1; ; left-- {
 		conn, err := b.db.Conn(ctx)
 		if err != nil {
-			return err
+			return false, err
 		}
-		err = do(conn)
+		done, err := do(conn)
 		stale := errors.Is(err, errReadOnly) || b.table.Classify(err) == dialect.FailureReadOnly
 		if stale {
 			dialect.Discard(conn)
@@ -121,7 +118,7 @@ func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error
 		_ = conn.Close() // do has its answer
 		lost := errors.Is(err, driver.ErrBadConn) || ctx.Err() == nil && b.table.lostRead(err)
 		if !stale && !lost || left == 0 {
-			return err
+			return done, err
 		}
 	}
 }

@@ -56,9 +56,9 @@ type view struct {
 	fence  uint64 // of the grant, 0 if there is none
 	queued bool
 	err    error
-	// ticket is the request's while it waits, and before the one that it watches, nil if none.
-	ticket Ticket
-	before *Ticket
+	// ticket is the request's while it waits, and before the one that it watches: where nothing is
+	// in the way, its own, which tells when it is let in.
+	ticket, before Ticket
 	// look is how long the request can wait before some lease that concerns it ends.
 	look time.Duration
 	// revived says that the ticket's lease began anew.
@@ -122,13 +122,7 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 			v.settle(tx, r)
 		}
 	}
-	op.written = func(c Changes) {
-		v.ticket = c.named(v.ticket)
-		if v.before != nil {
-			before := c.named(*v.before)
-			v.before = &before
-		}
-	}
+	op.written = func(c Changes) { v.ticket, v.before = c.named(v.ticket), c.named(v.before) }
 	err := a.store.do(ctx, a.until, a.req.Tree, op)
 	if err != nil {
 		a.open = a.open || op.applied.Load() && !errors.Is(err, pathlock.ErrInvalidRequest)
@@ -182,12 +176,11 @@ func (v *view) settle(tx *transaction, r *locktable.Request) {
 	if v.fence = r.Fence(); v.fence != 0 {
 		return
 	}
-	v.queued, v.ticket = r.Queued(), ticketOf(r)
+	v.queued, v.ticket, v.before = r.Queued(), ticketOf(r), ticketOf(r)
 	end := tx.state.Now.Add(unwatchedTime)
 	if watched := r.Watched(); watched != nil {
-		before := ticketOf(watched)
-		v.before = &before
-		end = before.Ends()
+		v.before = ticketOf(watched)
+		end = v.before.Ends()
 	}
 	if own, holds := tx.table.OwnerEnd(r); holds && own.Before(end) {
 		end = own
@@ -207,14 +200,10 @@ func (a *attempt) wait(ctx context.Context, v view) (grant pathlock.Grant, over 
 	defer timer.Stop()
 	changed := make(chan struct{})
 	if v.ticket.Key != "" {
-		before := v.ticket // where nothing is in the way, its own ticket tells when it is let in
-		if v.before != nil {
-			before = *v.before
-		}
 		watching, stop := context.WithCancel(a.store.open)
 		defer stop()
 		a.store.running.Go(func() {
-			a.store.backend.Watch(watching, a.req.Tree, v.ticket, before)
+			a.store.backend.Watch(watching, a.req.Tree, v.ticket, v.before)
 			if watching.Err() == nil {
 				close(changed)
 			}
