@@ -67,7 +67,8 @@ func (s *Shape) checkStated(id any, path, ids string, nodes ...*Node) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("%w: state the path that the row has, or none", &fault.PathChangedError{Table: s.TableName, ID: id, Planned: stated, Actual: of(nodes[len(nodes)-1])})
+		changed := &fault.PathChangedError{Table: s.TableName, ID: id, Planned: stated, Actual: of(nodes[len(nodes)-1])}
+		return fmt.Errorf("%w: %w", changed, shown.Inside("state the path that the row has, or none"))
 	}
 	if err := known(path, func(n *Node) string { return s.PathForm.Holds(n.Path) }); err != nil {
 		return err
