@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/internal/shown"
+	"github.com/pathlock-go/pathlock/internal/web"
 )
 
 // JSONValues returns what a JSON body has for a source, as [Spec.Read] wants it: the text of a
@@ -23,8 +24,7 @@ import (
 //   - in one object, two keys that match the same name, of which decoders take one or the other
 //   - a key that matches by a letter of another length, such as the Kelvin sign or the dotted
 //     capital I, which gin's decoders (see its build tags) do not agree about
-//   - half of a surrogate pair ("\ud83d") in a field, which decoders silently replace by U+FFFD,
-//     and U+FFFD itself beside any escape
+//   - half of a surrogate pair ("\ud83d") in a field, which decoders silently replace by U+FFFD
 //   - a field that is neither text nor a number nor null
 func JSONValues(body []byte, src Source) ([]string, error) {
 	if err := CheckJSON(body); err != nil {
@@ -120,11 +120,9 @@ func scalar(value []byte) (text, wrong string) {
 		return string(value), ""
 	case c != '"':
 		return "", "is neither text nor a number"
-	case bytes.IndexByte(value, '\\') < 0:
-		return string(value[1 : len(value)-1]), ""
-	}
-	if json.Unmarshal(value, &text) != nil || strings.ContainsRune(text, utf8.RuneError) {
+	case web.HasHalfPair(value):
 		return "", "has half of a surrogate pair, which is no character"
 	}
+	_ = json.Unmarshal(value, &text)
 	return text, ""
 }

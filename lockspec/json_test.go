@@ -36,6 +36,7 @@ func TestJSONValues(t *testing.T) {
 		{`null`, "a", nil, ""},
 		{"{\"name\":\"\ufffd\"}", "name", []string{"\ufffd"}, ""},
 		{`{"name":"caf\u00e9"}`, "name", []string{"café"}, ""},
+		{`{"name":"\ufffd\\ud83d\uD83D\ude00"}`, "name", []string{"\ufffd\\ud83d😀"}, ""},
 
 		{`{"name":{"name":"x"}}`, "name", nil, "name: is neither text nor a number"},
 		{`{"name":true}`, "name", nil, "name: is neither text nor a number"},
@@ -52,6 +53,8 @@ func TestJSONValues(t *testing.T) {
 		{`{"name":"x"}{"name":"y"}`, "name", nil, "malformed JSON near byte 13"},
 		{"{\"name\":\"\xff\"}", "name", nil, "not valid UTF-8"},
 		{`{"name":"a\ud83d"}`, "name", nil, "name: has half of a surrogate pair"},
+		{`{"name":"\ud83d\\ude00"}`, "name", nil, "name: has half of a surrogate pair"},
+		{`{"name":"\ud83d\ud83d\ude00"}`, "name", nil, "name: has half of a surrogate pair"},
 
 		{`{"to":{"IDS":[1, "a", 18446744073709551617]}}`, "to.ids[]", []string{"1", "a", "18446744073709551617"}, ""},
 		{`{"to":{"ids":[]}}`, "to.ids[]", nil, ""},

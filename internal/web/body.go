@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"regexp"
 	"time"
 )
 
@@ -112,4 +113,13 @@ func embedded(w http.ResponseWriter) http.ResponseWriter {
 	}
 	inner, _ := field.Interface().(http.ResponseWriter)
 	return inner
+}
+
+// escapes matches an escape of JSON that stands for a whole character, by two halves or by one.
+var escapes = regexp.MustCompile(`\\(u[dD][89abAB]..\\u[dD][c-fC-F]..|u([^dD].|[dD][0-7])..|[^u])`)
+
+// HasHalfPair reports whether valid JSON has half of a surrogate pair, such as "\ud83d", which
+// decoders replace by U+FFFD. U+FFFD itself is a character.
+func HasHalfPair(json []byte) bool {
+	return bytes.IndexByte(escapes.ReplaceAll(json, nil), '\\') >= 0
 }

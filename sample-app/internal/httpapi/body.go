@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/shown"
+	"github.com/pathlock-go/pathlock/internal/web"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
@@ -218,15 +218,6 @@ func (f *fields) storable(name, text string) {
 	}
 }
 
-// written records a fault if a text of a list cannot be stored as it was sent. What stands for half
-// a character has been replaced.
-func (f *fields) written(name, text string) {
-	f.storable(name, text)
-	if strings.ContainsRune(text, utf8.RuneError) {
-		f.invalid(name, "must not contain half a character, or U+FFFD, which stands for it")
-	}
-}
-
 // id reads a field that has to be an id.
 func (f *fields) id(name string) int64 {
 	value := parsed(string(f.values[name]))
@@ -269,21 +260,27 @@ func (f *fields) caseChange() (change plans.CaseChange) {
 
 // names reads the paths of suites and cases. No lock depends on how they are spelt.
 func (f *fields) names() (names plans.Import) {
-	if f.has("suites") && json.Unmarshal(f.values["suites"], &names.Suites) != nil {
-		f.invalid("suites", "must be an array of texts")
-	}
-	if f.has("cases") && json.Unmarshal(f.values["cases"], &names.Cases) != nil {
-		f.invalid("cases", "must be an array of objects with a path and a body")
-	}
+	f.list("suites", &names.Suites, "texts")
+	f.list("cases", &names.Cases, "objects with a path and a body")
 	for _, name := range names.Suites {
-		f.written("suites", name)
+		f.storable("suites", name)
 	}
 	for _, c := range names.Cases {
-		f.written("cases", c.Path)
-		f.written("cases", c.Body)
+		f.storable("cases", c.Path)
+		f.storable("cases", c.Body)
 	}
 	if len(names.Suites)+len(names.Cases) == 0 {
 		f.invalid("suites", "or cases are missing")
 	}
 	return names
+}
+
+// list reads a field that has to be an array of the kind named.
+func (f *fields) list(name string, into any, kind string) {
+	switch raw := f.values[name]; {
+	case f.has(name) && json.Unmarshal(raw, into) != nil:
+		f.invalid(name, "must be an array of "+kind)
+	case web.HasHalfPair(raw):
+		f.invalid(name, "has half of a surrogate pair, which is no character")
+	}
 }
