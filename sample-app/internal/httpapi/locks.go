@@ -60,8 +60,8 @@ func (a *api) table() (lockspec.Table, error) {
 		"POST /api/recycle-bin/:item/restore": lockspec.Slot(item).Note("restore from the recycle bin"),
 		"DELETE /api/plans/:plan/recycle-bin": lockspec.None("touches no live path"),
 
-		// Each of its statements is a job of its own, as those of the importer are.
-		"POST " + importPath: lockspec.None("the plugin locks the names that each statement creates"),
+		// The plugin locks the names that each statement creates.
+		"POST " + importPath: lockspec.Edit(plan).Note("import into the plan"),
 
 		"POST /admin/locks/*any": lockspec.None("an operator releases locks, and writes no tree"),
 
