@@ -26,9 +26,10 @@ type importCommand struct {
 	Dir     string   `arg:"" help:"Directory to import."`
 }
 
-// Validate refuses a plan that cannot be created. kong calls it beside the backend's own.
+// Validate refuses a plan or a project that cannot be created. kong calls it beside the backend's
+// own.
 func (c *importCommand) Validate() error {
-	err := c.backend.Validate()
+	err := errors.Join(c.backend.Validate(), plans.CheckProject(c.Project))
 	if flaw := plans.CheckName(c.Plan); flaw != nil {
 		err = errors.Join(err, fmt.Errorf("--plan: %w", flaw))
 	}

@@ -28,6 +28,7 @@ func TestUsage(t *testing.T) {
 		{"PATHLOCK_ADDR=localhost", nil, 2, "missing port"},
 		{"PATHLOCK_HOSTS=http://a", nil, 2, "--hosts (PATHLOCK_HOSTS): "},
 		{"", []string{"import", "--plan=a/b", "."}, 2, "--plan: must not contain a slash"},
+		{"", []string{"import", "--plan=p", "--project=", "."}, 2, "project must not be empty"},
 		{"", nil, 1, "listen tcp 192.0.2.1:1: "},
 		{"", []string{"--drain=-1s"}, 2, "0s to 10m"},
 		{"", []string{"storm", "--clients", "0"}, 2, "positive"},
