@@ -71,12 +71,9 @@ func (a *api) refreshSuiteLock(r request) (any, error) {
 // unlockSuite releases a suite's lock, even if the suite has been deleted meanwhile.
 func (a *api) unlockSuite(r request) (any, error) {
 	token, err := a.suiteToken(r)
-	if errors.Is(err, pathlock.ErrNotFound) {
-		// The suite may be in the recycle bin while its path is still locked. The token names the
-		// lock.
-		if tree, malformed := token.Tree(); malformed == nil && tree.Namespace() == a.Namespace {
-			err = nil
-		}
+	// The suite may be in the recycle bin while its path is still locked. The token names the lock.
+	if tree, malformed := token.Tree(); errors.Is(err, pathlock.ErrNotFound) && malformed == nil && tree.Namespace() == a.Namespace {
+		err = nil
 	}
 	if err != nil {
 		return nil, err
@@ -92,10 +89,9 @@ func (a *api) suiteToken(r request) (pathlock.Token, error) {
 	if err != nil {
 		return token, err
 	}
-	if token == "" {
-		return "", invalidToken("is missing")
-	}
 	switch tree, err := token.Tree(); {
+	case token == "":
+		return "", invalidToken("is missing")
 	case err != nil:
 		return "", err
 	case tree != suite.Tree:
