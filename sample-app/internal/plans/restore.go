@@ -57,10 +57,12 @@ func (s *Service) Restore(ctx context.Context, id int64) (any, error) {
 		} else {
 			restored, err = restoreSuite(tx, item)
 		}
-		if errors.Is(err, ErrNameTaken) {
-			err = &NameTakenError{item.Name}
-		}
-		if err != nil {
+		switch deep, ok := errors.AsType[*gormplugin.TooDeepError](err); {
+		case ok:
+			return nil, TooDeep("item", deep.Depth)
+		case errors.Is(err, ErrNameTaken):
+			return nil, &NameTakenError{item.Name}
+		case err != nil:
 			return nil, err
 		}
 		return restored, tx.Where("item_id = ?", id).Delete(&RecycledNode{}).Error
