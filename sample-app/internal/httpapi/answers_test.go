@@ -1,11 +1,13 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"slices"
@@ -21,6 +23,32 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
+
+// A client gets the answer to a body that nobody needs, whether it sends all of it before it reads,
+// or asks before it sends.
+func TestAnswers_ReachWhoeverSendsFirst(t *testing.T) {
+	large := strings.Repeat(" ", 32<<20)
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	for _, tt := range []struct {
+		path, header, body string
+		want               int
+	}{
+		{"/api/plans/1/suites", "", large, http.StatusRequestEntityTooLarge},
+		{"/no/such/route", "", large, http.StatusNotFound},
+		{"/no/such/route", "Expect: 100-continue\r\n", "", http.StatusNotFound},
+	} {
+		connection, err := net.Dial("tcp", strings.TrimPrefix(api.URL, "http://"))
+		testerr.Must(t, err)
+		defer func() { _ = connection.Close() }()
+		_, err = fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n%s", tt.path, tt.header, len(large), tt.body)
+		testerr.Must(t, err)
+		answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
+		testerr.Must(t, err)
+		if answer.StatusCode != tt.want || !answer.Close {
+			t.Errorf("%s: %d, closes: %v", tt.path, answer.StatusCode, answer.Close)
+		}
+	}
+}
 
 // What a browser asks for.
 const asBrowser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"

@@ -50,11 +50,16 @@ func ofBody(err error) error {
 	return &lockspec.InvalidError{Field: "body", Reason: invalid.Reason, Err: invalid.Err}
 }
 
-// refuseUnread answers a request whose body nobody will read, and so has net/http close the
-// connection.
+// refuseUnread answers a request whose body nobody needs, and so has net/http close the connection.
+// It first takes the body in, for as long as the server lets it arrive, unless the client asks
+// before it sends: a client that sends all before it reads would find the connection broken, and
+// get no answer.
 func (a *api) refuseUnread(c *gin.Context, err error) {
 	if c.Request.ContentLength != 0 {
 		c.Header("Connection", "close")
+		if c.GetHeader("Expect") == "" {
+			_, _ = io.Copy(io.Discard, c.Request.Body)
+		}
 	}
 	a.fail(c, err)
 }
