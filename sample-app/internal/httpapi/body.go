@@ -266,9 +266,7 @@ func (f *fields) caseChange() (change plans.CaseChange) {
 func (f *fields) names() (names plans.Import) {
 	f.list("suites", &names.Suites, "texts")
 	f.list("cases", &names.Cases, "objects with a path and a body")
-	for _, name := range names.Suites {
-		f.storable("suites", name)
-	}
+	f.storable("suites", strings.Join(names.Suites, ""))
 	for _, c := range names.Cases {
 		f.storable("cases", c.Path)
 		f.storable("cases", c.Body)
