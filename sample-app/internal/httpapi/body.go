@@ -249,12 +249,10 @@ func (f *fields) duration(name string) time.Duration {
 // caseChange reads a name, a body, or both.
 func (f *fields) caseChange() (change plans.CaseChange) {
 	if f.has("name") {
-		name := f.name()
-		change.Name = &name
+		change.Name = new(f.name())
 	}
 	if f.has("body") {
-		body := f.text("body")
-		change.Body = &body
+		change.Body = new(f.text("body"))
 	}
 	if change.Name == nil && change.Body == nil {
 		f.invalid("name", "or body is missing")
