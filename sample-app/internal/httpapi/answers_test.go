@@ -37,13 +37,14 @@ func TestAnswers_ReachWhoeverSendsFirst(t *testing.T) {
 		{"/no/such/route", "", large, http.StatusNotFound},
 		{"/no/such/route", "Expect: 100-continue\r\n", "", http.StatusNotFound},
 	} {
-		connection, err := net.Dial("tcp", strings.TrimPrefix(api.URL, "http://"))
+		connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(api.URL, "http://"))
 		testerr.Must(t, err)
 		defer func() { _ = connection.Close() }()
 		_, err = fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n%s", tt.path, tt.header, len(large), tt.body)
 		testerr.Must(t, err)
 		answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
 		testerr.Must(t, err)
+		testerr.Must(t, answer.Body.Close())
 		if answer.StatusCode != tt.want || !answer.Close {
 			t.Errorf("%s: %d, closes: %v", tt.path, answer.StatusCode, answer.Close)
 		}
