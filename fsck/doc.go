@@ -104,10 +104,10 @@ package fsck
 
 // The files, from the bottom up:
 //
-//   - what callers pass and get: table, key, problem, repairoptions, changelog;
+//   - what callers pass and get: check, key, problem, repairoptions, changelog;
 //   - what the database says about the table: catalogue;
 //   - the table in memory, and where its rows belong: row, forest, place, following;
-//   - what is wrong with them: check, problem;
+//   - what is wrong with them: problem;
 //   - the plan of a repair, in memory alone: repairplan, newname, lostfound;
 //   - the transactions that assert and write it: transact, write, aside;
 //   - a whole repair: repair.

@@ -34,7 +34,7 @@
 //
 // Begin and End are in statement.go, the path locks in pathlocks.go, the assertion, with its row
 // locks and its second attempt on locking reads, in assertion.go, the rewrite in rewrite.go, the
-// next try of a statement that lost to another one in retry.go, the refusal of raw SQL in
+// next try of a statement that lost to another one in statementretry.go, the refusal of raw SQL in
 // rawsql.go. A write is a [statement]. Each kind of it has a [verb]: insert.go, update.go and
 // delete.go. The rows that an UPDATE or a DELETE means are found in targets.go, and what it does to
 // the tree is worked out in effect.go. The top of a tree, where there is no parent to lock, has
