@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Table says which columns make a table one of trees, or of leaves below them. An empty name stands
@@ -74,8 +75,8 @@ type Table struct {
 
 // Role is what a column is to the tree.
 type Role struct {
-	// What says it in messages, and Tag in the tag of a model's field.
-	What, Tag string
+	// What says it in messages, Tag in the tag of a model's field, and Flag on the command line.
+	What, Tag, Flag string
 	// Column is the name of the column of a table that has the role.
 	Column func(*Table) *string
 	// Option is what a tag may say besides, up to its value, as in "form:", and Value is that value
@@ -86,16 +87,28 @@ type Role struct {
 
 // Roles are those that a column can have.
 var Roles = []Role{
-	{What: "key column", Column: func(t *Table) *string { return &t.Key }},
-	{What: "tree column", Tag: "tree", Column: func(t *Table) *string { return &t.Tree }},
-	{"parent column", "parent", func(t *Table) *string { return &t.Parent }, "top:", func(t *Table) *string { return &t.ParentTop }},
-	{What: "name column", Tag: "name", Column: func(t *Table) *string { return &t.Name }},
-	{"path column", "path", func(t *Table) *string { return &t.Path }, "form:", func(t *Table) *string { return &t.PathForm }},
-	{"id path column", "idpath", func(t *Table) *string { return &t.IDPath }, "form:", func(t *Table) *string { return &t.IDPathForm }},
-	{"depth column", "depth", func(t *Table) *string { return &t.Depth }, "top:", func(t *Table) *string { return &t.DepthTop }},
-	{"column of the deletion mark", "deleted", func(t *Table) *string { return &t.Deleted }, "when:", func(t *Table) *string { return &t.DeletedWhen }},
-	{What: "version column", Tag: "version", Column: func(t *Table) *string { return &t.Version }},
+	{What: "key column", Flag: "key", Column: func(t *Table) *string { return &t.Key }},
+	{What: "tree column", Tag: "tree", Flag: "tree-column", Column: func(t *Table) *string { return &t.Tree }},
+	{"parent column", "parent", "parent", func(t *Table) *string { return &t.Parent }, "top:", func(t *Table) *string { return &t.ParentTop }},
+	{What: "name column", Tag: "name", Flag: "name", Column: func(t *Table) *string { return &t.Name }},
+	{"path column", "path", "path", func(t *Table) *string { return &t.Path }, "form:", func(t *Table) *string { return &t.PathForm }},
+	{"id path column", "idpath", "id-path", func(t *Table) *string { return &t.IDPath }, "form:", func(t *Table) *string { return &t.IDPathForm }},
+	{"depth column", "depth", "depth", func(t *Table) *string { return &t.Depth }, "top:", func(t *Table) *string { return &t.DepthTop }},
+	{"column of the deletion mark", "deleted", "deleted", func(t *Table) *string { return &t.Deleted }, "when:", func(t *Table) *string { return &t.DeletedWhen }},
+	{What: "version column", Tag: "version", Flag: "version-column", Column: func(t *Table) *string { return &t.Version }},
 	{What: "fence column", Tag: "fence", Column: func(t *Table) *string { return &t.Fence }},
+}
+
+// Flags yields the flags by which the command line describes the columns, each with its value.
+func (t *Table) Flags(yield func(flag string, value *string) bool) {
+	for _, r := range Roles {
+		if r.Flag == "" {
+			continue
+		}
+		if !yield(r.Flag, r.Column(t)) || r.Value != nil && !yield(r.Flag+"-"+strings.TrimSuffix(r.Option, ":"), r.Value(t)) {
+			return
+		}
+	}
 }
 
 // Check returns an error if the description is incomplete or contradictory.

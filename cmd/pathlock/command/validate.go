@@ -49,10 +49,7 @@ func (c *fsckCommand) leafTables() (tables []fsck.Table, err error) {
 			return nil, fmt.Errorf("%w: --leaves %s: %w", errUsage, text, err)
 		}
 		leaf := fsck.Table{Table: name, Key: "id", Name: "name"}
-		known := map[string]*string{
-			"key": &leaf.Key, "parent": &leaf.Parent, "name": &leaf.Name, "path": &leaf.Path, "id-path": &leaf.IDPath,
-			"path-form": &leaf.PathForm, "id-path-form": &leaf.IDPathForm, "depth": &leaf.Depth, "deleted": &leaf.Deleted, "deleted-when": &leaf.DeletedWhen, "version-column": &leaf.Version,
-		}
+		known := maps.Collect(leaf.Flags)
 		for option, values := range given {
 			if known[option] == nil || len(values) > 1 {
 				return nil, fmt.Errorf("%w: --leaves %s: %s is not known, or given twice; known are %s", errUsage, text, option, strings.Join(slices.Sorted(maps.Keys(known)), ", "))

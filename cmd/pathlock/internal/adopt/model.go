@@ -2,11 +2,13 @@ package adopt
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
@@ -14,37 +16,37 @@ import (
 // flags are those of pathlock fsck, without those at their defaults. For a shell, patterns are
 // quoted, too.
 func flags(t treetable.Table, shell bool) string {
-	var b strings.Builder
-	for _, f := range []struct{ flag, is, usual string }{
-		{"table", t.Table, ""}, {"key", t.Key, "id"}, {"tree-column", t.Tree, "plan_id"}, {"single-tree", t.SingleTree, ""},
-		{"parent", t.Parent, "parent_id"}, {"parent-top", t.ParentTop, ""}, {"name", t.Name, "name"}, {"path", t.Path, "path"}, {"id-path", t.IDPath, ""},
-		{"path-form", t.PathForm, ""}, {"id-path-form", t.IDPathForm, ""}, {"depth", t.Depth, ""}, {"depth-top", t.DepthTop, ""}, {"deleted", t.Deleted, "deleted_at"}, {"deleted-when", t.DeletedWhen, ""},
-	} {
-		switch {
-		case f.is == f.usual, f.flag == "tree-column" && t.SingleTree != "":
-		case f.is == "":
-			b.WriteString(" --" + f.flag + "=")
-		case f.is[0] == '-': // behind a space, it would be a flag
-			b.WriteString(" --" + f.flag + "=" + quoted(f.is, shell))
-		default:
-			b.WriteString(" --" + f.flag + " " + quoted(f.is, shell))
+	usual := fsck.DefaultTable("")
+	text, defaults := "--table "+quoted(t.Table, shell), maps.Collect(usual.Flags)
+	for flag, value := range t.Flags {
+		is, space := *value, " "
+		if is == *defaults[flag] {
+			continue
+		}
+		if flag == "tree-column" && t.SingleTree != "" {
+			flag, is = "single-tree", t.SingleTree
+		}
+		if is == "" || is[0] == '-' { // behind a space, it would be a flag
+			space = "="
+		}
+		text += " --" + flag + space
+		if is != "" {
+			text += quoted(is, shell)
 		}
 	}
 	for _, l := range t.Leaves {
-		b.WriteString(" --leaves " + quoted(leafFlag(l), true))
+		text += " --leaves " + quoted(leafFlag(l), true)
 	}
-	return b.String()[1:]
+	return text
 }
 
 // leafFlag is the value of --leaves for a table.
 func leafFlag(l treetable.Table) string {
-	text, mark := l.Table, "?"
-	for _, f := range []struct{ option, is, usual string }{
-		{"key", l.Key, "id"}, {"parent", l.Parent, ""}, {"name", l.Name, "name"}, {"path", l.Path, ""}, {"id-path", l.IDPath, ""},
-		{"path-form", l.PathForm, "/*/*"}, {"id-path-form", l.IDPathForm, "/*/*"}, {"deleted", l.Deleted, ""}, {"deleted-when", l.DeletedWhen, ""},
-	} {
-		if f.is != f.usual && (f.is != "" || f.option == "name") {
-			text, mark = text+mark+f.option+"="+strings.NewReplacer("%", "%25", "&", "%26", "+", "%2B", " ", "%20").Replace(f.is), "&"
+	usual := treetable.Table{Key: "id", Name: "name"}
+	text, mark, defaults := l.Table, "?", maps.Collect(usual.Flags)
+	for option, is := range l.Flags {
+		if *is != *defaults[option] {
+			text, mark = text+mark+option+"="+strings.NewReplacer("%", "%25", "&", "%26", "+", "%2B", " ", "%20").Replace(*is), "&"
 		}
 	}
 	return text
