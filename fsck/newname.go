@@ -30,9 +30,8 @@ func fit(text string, most limit) string {
 	return text
 }
 
-// cleanName turns any name into one that a path can have: characters that are not allowed become
-// "_".
-func (c *catalogue) cleanName(name string) string {
+// cleaned turns any name into one that a path can have: characters that are not allowed become "_".
+func (c *catalogue) cleaned(name string) string {
 	if name == "" {
 		return "unnamed"
 	}

@@ -63,8 +63,10 @@ func (r *repair) newPlan(f *forest) *plan {
 	for _, r := range slices.Concat(p.rows, p.deleted) {
 		p.named[p.slot(&r.seat)] = append(p.named[p.slot(&r.seat)], r)
 	}
-	for _, step := range []func(){p.cleanNames, p.rescueOrphans, p.breakCycles, p.moveBelowRoots} {
-		step()
+	for _, mend := range []func(*row){p.cleanName, p.rescueOrphan, p.breakCycle, p.moveBelowRoot} {
+		for _, r := range p.rows {
+			mend(r)
+		}
 	}
 	for _, kind := range []Kind{Duplicate, Lookalike} {
 		p.renameTwins(kind)
@@ -72,55 +74,43 @@ func (r *repair) newPlan(f *forest) *plan {
 	return p
 }
 
-// cleanNames replaces names that no path can have.
-func (p *plan) cleanNames() {
-	for _, r := range p.rows {
-		if p.badName(r) != nil && p.allows(r) {
-			p.settle(&edit{row: r, why: BadName, to: r.seat, up: r.up}, p.cleanName(r.name), 1)
-		}
+// cleanName replaces a name that no path can have.
+func (p *plan) cleanName(r *row) {
+	if p.badName(r) != nil && p.allows(r) {
+		p.settle(&edit{row: r, why: BadName, to: r.seat, up: r.up}, p.cleaned(r.name), 1)
 	}
 }
 
-func (p *plan) rescueOrphans() {
-	for _, r := range p.rows {
-		if r.fault != faultNone && p.allows(r) {
-			p.moveToLostFound(r, Orphan, nil)
-		}
+func (p *plan) rescueOrphan(r *row) {
+	if r.fault != faultNone && p.allows(r) {
+		p.moveToLostFound(r, Orphan, nil)
 	}
 }
 
-// breakCycles moves the row of each cycle with the smallest key, with all rows below it.
-func (p *plan) breakCycles() {
-	for _, r := range p.rows {
-		if members := p.cycles[r]; members != nil && p.allows(r) {
-			p.moveToLostFound(r, Cycle, witnesses(members[1:min(len(members), pathlock.MaxDepth)]...))
-		}
+// breakCycle moves the row of a cycle with the smallest key, with all rows below it.
+func (p *plan) breakCycle(r *row) {
+	if members := p.cycles[r]; members != nil && p.allows(r) {
+		p.moveToLostFound(r, Cycle, witnesses(members[1:min(len(members), pathlock.MaxDepth)]...))
 	}
 }
 
 // moveToLostFound moves a row below the lost+found of its tree, or to the top where rows have no
 // names by which one would be found again.
 func (p *plan) moveToLostFound(r *row, why Kind, because []witness) {
+	e := &edit{row: r, why: why, to: r.seat, because: because}
 	if p.table.Name == "" {
-		e := &edit{row: r, why: why, to: r.seat, because: because}
 		e.to.parent = p.noParent(r.tree)
-		p.settle(e, r.name, 1)
-		return
+	} else {
+		e.up = p.lostFound(r.tree)
+		e.to.parent, e.because = e.up.key, append(because, witnesses(e.up)...)
 	}
-	home := p.lostFound(r.tree)
-	e := &edit{row: r, why: why, to: r.seat, up: home, because: append(because, witnesses(home)...)}
-	e.to.parent = home.key
 	p.settle(e, r.name, 1)
 }
 
-// moveBelowRoots moves the rows beside a root row below it. Their paths stay the same, unless a
-// sibling there has the name. A second root row gets the name "root".
-func (p *plan) moveBelowRoots() {
-	for _, r := range p.rows {
-		root := p.roots[r.tree]
-		if p.besideRoot(r) == nil || !p.allows(r) {
-			continue
-		}
+// moveBelowRoot moves a row beside a root row below it. Its path stays the same, unless a sibling
+// there has the name. A second root row gets the name "root".
+func (p *plan) moveBelowRoot(r *row) {
+	if root := p.roots[r.tree]; p.besideRoot(r) != nil && p.allows(r) {
 		e := &edit{row: r, why: BesideRoot, to: r.seat, up: root, because: witnesses(root)}
 		e.to.parent = root.key
 		p.settle(e, cmp.Or(r.name, "root"), 1)
