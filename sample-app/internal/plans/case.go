@@ -24,9 +24,6 @@ func (s *Service) Cases(ctx context.Context, suiteID int64) ([]Case, error) {
 
 // CreateCase creates a case in a suite.
 func (s *Service) CreateCase(ctx context.Context, suiteID int64, name, body string) (Case, error) {
-	if err := checkName("name", name); err != nil {
-		return Case{}, err
-	}
 	return put(ctx, s, func(tx *gorm.DB) (Case, error) {
 		c := Case{SuiteID: suiteID, Name: name, Body: body}
 		return c, refused(tx.Create(&c).Error, func() error {
@@ -46,16 +43,10 @@ type CaseChange struct {
 func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (Case, error) {
 	assignments := map[string]any{}
 	if change.Name != nil {
-		if err := checkName("name", *change.Name); err != nil {
-			return Case{}, err
-		}
 		assignments["name"] = *change.Name
 	}
 	if change.Body != nil {
 		assignments["body"] = *change.Body
-	}
-	if len(assignments) == 0 {
-		return Case{}, &InvalidError{"name", "or body is missing"}
 	}
 	return put(ctx, s, func(tx *gorm.DB) (Case, error) {
 		written := Case{ID: id}
@@ -92,9 +83,6 @@ func (s *Service) MoveCase(ctx context.Context, id, suiteID int64) (Case, error)
 
 // CopyCase copies a case into a suite of the same plan.
 func (s *Service) CopyCase(ctx context.Context, id, suiteID int64, name string) (Case, error) {
-	if err := checkName("name", name); err != nil {
-		return Case{}, err
-	}
 	return put(ctx, s, func(tx *gorm.DB) (Case, error) {
 		c, err := caseBeside(tx, id, suiteID)
 		if err != nil {

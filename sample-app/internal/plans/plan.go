@@ -19,9 +19,6 @@ func (s *Service) CreatePlan(ctx context.Context, project, name string) (Plan, e
 	if err := CheckProject(project); err != nil {
 		return Plan{}, err
 	}
-	if err := checkName("name", name); err != nil {
-		return Plan{}, err
-	}
 	return put(ctx, s, func(tx *gorm.DB) (Plan, error) {
 		plan := Plan{Project: project, Name: name}
 		if err := tx.Create(&plan).Error; err != nil {
@@ -47,11 +44,14 @@ func planNameTaken(err error, name string) error {
 // CheckProject says why a string cannot be a project. Nobody creates projects: a project is a value
 // that plans have.
 func CheckProject(project string) error {
-	// The tree of the project's name gate has a limit in bytes.
-	if len(project) > MaxNameLength {
-		return &InvalidError{"project", "must have at most 255 bytes"}
+	err := CheckName(project)
+	if len(project) > MaxNameLength { // in bytes: the tree of the project's name gate has that limit
+		err = errors.New("must have at most 255 bytes")
 	}
-	return checkName("project", project)
+	if err != nil {
+		err = &InvalidError{"project", err.Error()}
+	}
+	return err
 }
 
 // Plans returns the plans of a project, ordered by name.
@@ -68,9 +68,6 @@ func (s *Service) Plan(ctx context.Context, id int64) (Plan, error) {
 
 // RenamePlan gives a plan another name.
 func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (Plan, error) {
-	if err := checkName("name", name); err != nil {
-		return Plan{}, err
-	}
 	return put(ctx, s, func(tx *gorm.DB) (Plan, error) {
 		plan, err := load[Plan](forUpdate(tx), "plan", id)
 		if err != nil {

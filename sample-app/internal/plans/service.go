@@ -20,8 +20,9 @@ import (
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
-// Service does the work of the HTTP interface and the importer. Its errors match [ErrInvalid],
-// [ErrNameTaken], [pathlock.ErrNotFound] and the errors of gormplugin.
+// Service does the work of the HTTP interface and the importer, which have checked all names by
+// [CheckName]. Its errors match [ErrInvalid], [ErrNameTaken], [pathlock.ErrNotFound] and the errors
+// of gormplugin.
 type Service struct {
 	db     *DB
 	suites pathlock.Resolver
@@ -111,14 +112,6 @@ func (e *InvalidError) Error() string { return e.Field + " " + e.Reason }
 
 // Unwrap returns [ErrInvalid].
 func (e *InvalidError) Unwrap() error { return ErrInvalid }
-
-// checkName refuses what cannot be a name.
-func checkName(field, name string) error {
-	if err := CheckName(name); err != nil {
-		return &InvalidError{field, err.Error()}
-	}
-	return nil
-}
 
 // load reads the row with the id. The error of a missing row calls it what.
 func load[T any](tx *gorm.DB, what string, id int64) (T, error) {

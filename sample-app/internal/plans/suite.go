@@ -33,9 +33,6 @@ func (s *Service) Tree(ctx context.Context, planID int64) ([]Suite, error) {
 
 // CreateSuite creates a suite below another one of the plan.
 func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name string) (Suite, error) {
-	if err := checkName("name", name); err != nil {
-		return Suite{}, err
-	}
 	return put(ctx, s, func(tx *gorm.DB) (Suite, error) {
 		suite := Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
 		return suite, refused(tx.Create(&suite).Error, func() error {
@@ -49,9 +46,6 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 
 // RenameSuite gives a suite another name.
 func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (Suite, error) {
-	if err := checkName("name", name); err != nil {
-		return Suite{}, err
-	}
 	return put(ctx, s, func(tx *gorm.DB) (suite Suite, err error) {
 		err = gormplugin.Rename(tx, &suite, id, name)
 		return suite, refused(err, func() error { return checkBranch(tx, id) })
@@ -75,9 +69,6 @@ func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (Suite, err
 // CopySuite copies a suite with its subtree and all cases to below another suite of the same plan.
 // That one may lie in the subtree: the copy is of the subtree as it was before.
 func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string) (Suite, error) {
-	if err := checkName("name", name); err != nil {
-		return Suite{}, err
-	}
 	return put(ctx, s, func(tx *gorm.DB) (top Suite, err error) {
 		source, err := branch(tx, id)
 		if err != nil {
