@@ -63,7 +63,7 @@ func (c *importCommand) load(ctx context.Context, service *plans.Service, out io
 		return fmt.Errorf("import into plan %q: %w", c.Plan, err)
 	}
 	bar := progressbar.NewOptions(len(names.Suites)+len(names.Cases), progressbar.OptionSetWriter(out),
-		progressbar.OptionSetVisibility(isTerminal(out)), progressbar.OptionSetDescription("importing"),
+		progressbar.OptionSetVisibility(shown.OnTerminal(out)), progressbar.OptionSetDescription("importing"),
 		progressbar.OptionShowCount(), progressbar.OptionFullWidth(), progressbar.OptionSetPredictTime(true))
 	var made plans.Imported
 	var batches []plans.Import
@@ -86,16 +86,6 @@ func (c *importCommand) load(ctx context.Context, service *plans.Service, out io
 	_, _ = fmt.Fprintf(out, "plan %q (id %d) of project %q: %s and %s, of which %d and %d are new, in %s\n",
 		plan.Name, plan.ID, plan.Project, shown.Count(len(names.Suites), "suite", "suites"), shown.Count(len(names.Cases), "case", "cases"), made.Suites, made.Cases, time.Since(start).Round(10*time.Millisecond))
 	return nil
-}
-
-// isTerminal reports whether out can show a bar.
-func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // findOrCreate returns the plan, and creates it if there is none.

@@ -15,7 +15,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -80,7 +80,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		return exit // kong has printed the help
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(errs, "sample-app: %s\nTry sample-app --help.\n", withoutSecrets(err.Error(), args))
+		_, _ = fmt.Fprintf(errs, "sample-app: %s\nTry sample-app --help.\n", shown.WithoutSecrets(err.Error(), args))
 		return exitUsage
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
@@ -99,32 +99,3 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		return exitFailure
 	}
 }
-
-// withoutSecrets removes from a message every argument, and every setting of the environment, that
-// may have a password in it. The message may quote any of them, such as a URL given as the value of
-// the wrong flag.
-func withoutSecrets(message string, args []string) string {
-	for _, variable := range os.Environ() {
-		if strings.HasPrefix(variable, "PATHLOCK_") {
-			args = append(args[:len(args):len(args)], variable)
-		}
-	}
-	for _, arg := range args {
-		_, value, assigned := strings.Cut(arg, "=")
-		if !assigned {
-			value = arg
-		}
-		for _, secret := range []string{arg, value} {
-			if !strings.Contains(secret, "://") && !strings.Contains(secret, "@") {
-				continue
-			}
-			quoted := strconv.Quote(secret)
-			message = strings.ReplaceAll(message, secret, hidden)
-			message = strings.ReplaceAll(message, quoted[1:len(quoted)-1], hidden)
-		}
-	}
-	return message
-}
-
-// hidden stands for a removed text.
-const hidden = "(not shown)"

@@ -4,6 +4,8 @@ package shown
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -82,4 +84,38 @@ func (s Inside) Without(text string) string {
 		return rest
 	}
 	return strings.Replace(text, ": "+string(s)+": ", ": ", 1)
+}
+
+// OnTerminal reports whether what is written to out can be overwritten, as progress is.
+func OnTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// hidden stands for a removed text.
+const hidden = "(not shown)"
+
+// WithoutSecrets removes from a message about a command line every argument, and every setting of
+// the environment, that may have a password in it. The message may quote any of them, such as a URL
+// given as the value of the wrong flag, or a piece of one that a shell has split.
+func WithoutSecrets(message string, args []string) string {
+	for _, variable := range os.Environ() {
+		if strings.HasPrefix(variable, "PATHLOCK_") {
+			args = append(args[:len(args):len(args)], variable)
+		}
+	}
+	for _, arg := range args {
+		_, value, _ := strings.Cut(arg, "=")
+		for _, secret := range []string{arg, value} {
+			if strings.Contains(secret, "://") || strings.Contains(secret, "@") {
+				quoted := strconv.Quote(secret)
+				message = strings.NewReplacer(secret, hidden, quoted[1:len(quoted)-1], hidden).Replace(message)
+			}
+		}
+	}
+	return message
 }

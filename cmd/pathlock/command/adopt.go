@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -50,15 +49,13 @@ Exit codes:
 
 // Run implements the command.
 func (c *adoptCommand) Run(outer context.Context, out *output) (err error) {
-	switch {
-	case c.Table == "" && (c.Name+c.Alias != "" || c.Tree != nil || c.Deleted != nil):
-		return fmt.Errorf("%w: --tree-column, --name, --deleted and --alias need --table", errUsage)
-	case len(c.Tree) > 2:
-		return fmt.Errorf("%w: --tree-column takes two columns at most", errUsage)
-	case c.DeletedWhen != "" && (c.Deleted == nil || *c.Deleted == ""):
-		return fmt.Errorf("%w: --deleted-when needs --deleted", errUsage)
-	case c.Timeout <= 0:
-		return fmt.Errorf("%w: --timeout must be positive", errUsage)
+	if err := (flaws{
+		{c.Table == "" && (c.Name+c.Alias != "" || c.Tree != nil || c.Deleted != nil), "--tree-column, --name, --deleted and --alias need --table"},
+		{len(c.Tree) > 2, "--tree-column takes two columns at most"},
+		{c.DeletedWhen != "" && (c.Deleted == nil || *c.Deleted == ""), "--deleted-when needs --deleted"},
+		{c.Timeout <= 0, "--timeout must be positive"},
+	}).refuse(); err != nil {
+		return err
 	}
 	db, dialect, err := connectDB(outer, c.DB)
 	if err != nil {
@@ -75,27 +72,19 @@ func (c *adoptCommand) Run(outer context.Context, out *output) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		out.object(report)
-	} else {
-		out.text(strings.TrimSuffix(report.Text(), "\n"))
-	}
+	out.say(c.JSON, report, strings.TrimSuffix(report.Text(), "\n"))
 	return nil
 }
 
 // progressOn returns what shows progress on a terminal, nil for anything else.
 func progressOn(errs io.Writer) func(table string, rows int) {
-	file, ok := errs.(*os.File)
-	if !ok {
-		return nil
-	}
-	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	if !shown.OnTerminal(errs) {
 		return nil
 	}
 	return func(table string, rows int) {
-		_, _ = fmt.Fprintf(file, "\r\x1b[K%s: %s read", printable(table), shown.Count(rows, "row", "rows"))
+		_, _ = fmt.Fprintf(errs, "\r\x1b[K%s: %s read", printable(table), shown.Count(rows, "row", "rows"))
 		if rows == 0 {
-			_, _ = fmt.Fprint(file, "\r\x1b[K")
+			_, _ = fmt.Fprint(errs, "\r\x1b[K")
 		}
 	}
 }

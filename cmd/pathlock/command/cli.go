@@ -24,6 +24,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -93,7 +94,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer, stores ...any
 		return exit // kong has answered --help or --version
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(errs, "pathlock: %s\nTry pathlock --help.\n", printable(discreet(err.Error(), args)))
+		_, _ = fmt.Fprintf(errs, "pathlock: %s\nTry pathlock --help.\n", printable(shown.WithoutSecrets(err.Error(), args)))
 		return exitUsage
 	}
 	ends := []os.Signal{syscall.SIGTERM}

@@ -69,7 +69,10 @@ type summaryLine struct {
 
 // Run implements the command.
 func (c *doctorCommand) Run(ctx context.Context, out *output, code *int) error {
-	if err := c.validate(); err != nil {
+	if err := (flaws{
+		{c.Locks == "" && c.DB == "", "nothing to examine: give --locks, --db or both"},
+		{c.Table != "" && c.DB == "", "--table without --db"},
+	}).refuse(); err != nil {
 		return err
 	}
 	report, err := c.examine(ctx)
@@ -78,30 +81,13 @@ func (c *doctorCommand) Run(ctx context.Context, out *output, code *int) error {
 	}
 	*code = c.code(report)
 	for _, f := range report.Findings {
-		switch {
-		case c.Quiet && f.Level == doctor.Fine:
-		case c.JSON:
-			out.object(typed{"finding", f})
-		default:
-			out.text(findingText(f)...)
+		if !c.Quiet || f.Level != doctor.Fine {
+			out.say(c.JSON, typed{"finding", f}, findingText(f)...)
 		}
 	}
 	summary := summaryLine{report.Count(doctor.Problem), report.Count(doctor.Warning), report.Count(doctor.Unknown), report.Count(doctor.Advice), report.Count(doctor.Fine)}
-	if c.JSON {
-		out.object(typed{"summary", summary})
-	} else {
-		out.text(fmt.Sprintf("%s, %s, %d unknown, %d advice, %d fine", shown.Count(summary.Problems, "problem", "problems"), shown.Count(summary.Warnings, "warning", "warnings"), summary.Unknown, summary.Advice, summary.Fine))
-	}
-	return nil
-}
-
-func (c *doctorCommand) validate() error {
-	switch {
-	case c.Locks == "" && c.DB == "":
-		return fmt.Errorf("%w: nothing to examine: give --locks, --db or both", errUsage)
-	case c.Table != "" && c.DB == "":
-		return fmt.Errorf("%w: --table without --db", errUsage)
-	}
+	out.say(c.JSON, typed{"summary", summary}, fmt.Sprintf("%s, %s, %d unknown, %d advice, %d fine",
+		shown.Count(summary.Problems, "problem", "problems"), shown.Count(summary.Warnings, "warning", "warnings"), summary.Unknown, summary.Advice, summary.Fine))
 	return nil
 }
 

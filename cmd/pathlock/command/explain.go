@@ -76,11 +76,7 @@ func (c *explainCommand) Run(ctx context.Context, out *output, code *int) error 
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		out.object(typed{"claims", claimsLine{c.Operation, tree.Namespace(), tree.ID(), gate, claims}})
-	} else {
-		out.text(claimsText(tree, op, claims, gate)...)
-	}
+	out.say(c.JSON, typed{"claims", claimsLine{c.Operation, tree.Namespace(), tree.ID(), gate, claims}}, claimsText(tree, op, claims, gate)...)
 	if locker == nil {
 		return nil
 	}
@@ -106,22 +102,14 @@ func (c *explainCommand) Run(ctx context.Context, out *output, code *int) error 
 func (c *explainCommand) validate() error {
 	names := c.Operation == "insert" || c.Operation == "rename" || c.Operation == "move" || c.Operation == "copy"
 	goes := c.Operation == "move" || c.Operation == "copy"
-	for _, flaw := range []struct {
-		there bool
-		says  string
-	}{
+	return flaws{
 		{c.NewName != "" && !names, "--new-name is for insert, rename, move and copy"},
 		{c.To != nil && !goes, "--to is for move and copy"},
 		{goes && c.To == nil, "a " + c.Operation + " needs --to"},
 		{c.Snapshot && c.Operation != "copy", "--snapshot is for copy"},
 		{c.Node == nil && c.Operation != "gate", "no path: name the node, such as /a/b"},
 		{c.Node != nil && c.Operation == "gate", "a gate locks the whole tree, and takes no path"},
-	} {
-		if flaw.there {
-			return fmt.Errorf("%w: %s", errUsage, flaw.says)
-		}
-	}
-	return nil
+	}.refuse()
 }
 
 // operation returns the operation on paths.

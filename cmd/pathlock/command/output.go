@@ -43,6 +43,15 @@ func (o *output) object(v any) {
 	o.write(escaped(string(text)) + "\n")
 }
 
+// say writes a part of the report in JSON, or as lines for people.
+func (o *output) say(json bool, object any, lines ...string) {
+	if json {
+		o.object(object)
+	} else {
+		o.text(lines...)
+	}
+}
+
 // typed is an object that says in JSON, before anything else, what it is.
 type typed struct {
 	kind string
@@ -92,21 +101,6 @@ func printable(text string) string {
 		text = text[size:]
 	}
 	return b.String()
-}
-
-// discreet removes from a message about the command line whatever may contain a password: the URLs
-// of databases, and pieces of them, since a shell may have split them.
-func discreet(message string, args []string) string {
-	for _, arg := range args {
-		if flag, given, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(flag, "-") {
-			arg = given
-		}
-		if strings.Contains(arg, "@") || strings.Contains(arg, "://") {
-			message = strings.ReplaceAll(message, arg, "…")
-			message = strings.ReplaceAll(message, strings.Trim(strconv.Quote(arg), `"`), "…")
-		}
-	}
-	return message
 }
 
 // escaped escapes the control characters that JSON allows in a string, but that some terminals

@@ -68,11 +68,7 @@ func (r *report) detail(object typed, format string, args ...any) error {
 
 // line writes a line of the report. The error ends the check or the repair.
 func (r *report) line(object typed, format string, args ...any) error {
-	if r.json {
-		r.object(object)
-	} else {
-		r.text(fmt.Sprintf(format, args...))
-	}
+	r.say(r.json, object, fmt.Sprintf(format, args...))
 	return r.failed
 }
 

@@ -16,6 +16,22 @@ import (
 // errUsage is matched by the error for an invalid command line.
 var errUsage = errors.New("usage")
 
+// flaws are what may be wrong with a command line.
+type flaws []struct {
+	there bool
+	says  string
+}
+
+// refuse returns an error for the first flaw that is there.
+func (all flaws) refuse() error {
+	for _, flaw := range all {
+		if flaw.there {
+			return fmt.Errorf("%w: %s", errUsage, flaw.says)
+		}
+	}
+	return nil
+}
+
 // columns are a [fsck.Table] with flags for what the command line says of its columns: one converts
 // into the other.
 type columns struct {
@@ -76,16 +92,11 @@ func (c columns) describe(table, namespace string, leaves ...fsck.Table) (fsck.T
 
 // validate returns an error if flags contradict each other, or have an invalid value.
 func (c *fsckCommand) validate() error {
-	if c.Table == "" {
-		return fmt.Errorf("%w: --table is empty", errUsage)
-	}
 	if _, err := pathlock.NewTree(cmp.Or(c.Namespace, c.Table), "any"); err != nil {
 		return fmt.Errorf("%w: --namespace: %w", errUsage, err)
 	}
-	for _, flaw := range []struct {
-		there bool
-		says  string
-	}{
+	return flaws{
+		{c.Table == "", "--table is empty"},
 		{c.Apply && !c.Repair, "--apply without --repair"},
 		{c.Apply && c.Locks == "", "--apply needs --locks with the lock store that the table's writers use, or --locks off if nobody writes"},
 		{len(c.LostFound) > 0 && !c.Repair, "--lost-found without --repair"},
@@ -93,10 +104,5 @@ func (c *fsckCommand) validate() error {
 		{c.Log != "" && !c.Apply, "--log without --apply: a dry run changes nothing"},
 		{c.Tree != nil && *c.Tree == "", "--tree is empty; without it, all trees are checked"},
 		{c.Tree != nil && c.SingleTree != "" && *c.Tree != c.SingleTree, "--tree and --single-tree are different trees"},
-	} {
-		if flaw.there {
-			return fmt.Errorf("%w: %s", errUsage, flaw.says)
-		}
-	}
-	return nil
+	}.refuse()
 }

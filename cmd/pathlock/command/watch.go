@@ -151,14 +151,10 @@ func (c *changes) saw(all []pathlock.Snapshot) {
 
 // write writes a change.
 func (c *changes) write(l holdLine) {
-	if c.json {
-		c.out.object(l)
-		return
-	}
 	said := map[string]string{"holder": "holds", "waiter": "waits for", "released": "has released", "left": "has left the queue for"}[l.Type]
 	text := fmt.Sprintf("%s: %s %s %s", name(l.Namespace, l.Tree), l.Holder, said, wanted(l.Gate, l.Claims))
 	if l.Note != "" {
 		text += fmt.Sprintf(" (%q)", l.Note)
 	}
-	c.out.text(strings.ReplaceAll(text, "\n", `\n`))
+	c.out.say(c.json, l, strings.ReplaceAll(text, "\n", `\n`))
 }

@@ -18,7 +18,7 @@ import (
 func (e *exam) database(ctx context.Context) {
 	const about = "the database"
 	db, table := e.DB, e.Table
-	if err := e.ask(ctx, db.PingContext); err != nil {
+	if err := Within(ctx, e.Patience, db.PingContext); err != nil {
 		e.found(Problem, about, answerCheck, fmt.Sprintf("the database %s: %v", anystore.Trouble(err), err), "nothing can be read or written", "check that the server runs, and that the URL, its TLS, the user and the password are right")
 		return
 	}
@@ -110,7 +110,7 @@ func (e *exam) writable(ctx context.Context, db *sql.DB, d *dialect.Dialect, t t
 	if d.Update != "" {
 		statements = append(statements, "SELECT "+parent+" FROM "+table+" WHERE 1 = 0 "+d.Update)
 	}
-	err := e.ask(ctx, func(ctx context.Context) error {
+	err := Within(ctx, e.Patience, func(ctx context.Context) error {
 		for _, statement := range statements {
 			if _, err := db.ExecContext(ctx, statement); err != nil {
 				return fmt.Errorf("%s: %w", statement, err)

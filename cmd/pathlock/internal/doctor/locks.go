@@ -51,7 +51,7 @@ func (e *exam) store(ctx context.Context, about string, opened *anystore.Store) 
 	if isSQL {
 		ping = sql.DB().PingContext // the tables are looked at below
 	}
-	err := e.ask(ctx, ping)
+	err := Within(ctx, e.Patience, ping)
 	serves = err == nil
 	switch {
 	case serves:

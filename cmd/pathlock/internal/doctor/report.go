@@ -176,14 +176,9 @@ func Within(ctx context.Context, patience time.Duration, f func(context.Context)
 	return err
 }
 
-// ask calls f with a context that ends after the server's time.
-func (e *exam) ask(ctx context.Context, f func(context.Context) error) error {
-	return Within(ctx, e.Patience, f)
-}
-
 // answer is what a server answers within its time.
 func answer[T any](ctx context.Context, e *exam, f func(context.Context) (T, error)) (got T, err error) {
-	err = e.ask(ctx, func(ctx context.Context) (err error) {
+	err = Within(ctx, e.Patience, func(ctx context.Context) (err error) {
 		got, err = f(ctx)
 		return err
 	})

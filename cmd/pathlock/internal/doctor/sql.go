@@ -111,7 +111,7 @@ func (e *exam) sqlLocks(ctx context.Context, about string, d *dialect.Dialect, s
 	}
 	e.settings(ctx, store.DB(), about, d)
 	e.pooler(ctx, store.DB(), about, d, "no notification gets through: waiters look once a second", false)
-	err := e.ask(ctx, store.Check)
+	err := Within(ctx, e.Patience, store.Check)
 	switch {
 	case err == nil:
 		e.fine(about, "tables", "the tables of the locks are right, and the user may write them")
