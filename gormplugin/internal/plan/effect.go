@@ -2,11 +2,133 @@ package plan
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
+
+// Change is what an UPDATE says about the place of the rows that it hits.
+type Change struct {
+	// Name and Parent are the assigned values, where they are assigned. The parent may be nil.
+	Name   *string
+	Parent *any
+	// Parents are the new parents of an arrangement instead, by the rows' ids. All of these rows
+	// have to be there, in one tree. Trees are those that the caller states, by the ids of rows.
+	Parents, Trees map[any]any
+	// Key, Tree, Path and IDs are what the caller states, if anything. A key cannot change, and the
+	// others follow from the place.
+	Key, Tree any
+	Path, IDs string
+	// AtTop is set if an empty path is assigned that is not the parent's, as of a row at the top.
+	AtTop bool
+	// StatesPath is set if a path of names is assigned, and ByPath once the parent has been found
+	// by it: see [Shape.Goal].
+	StatesPath, ByPath bool
+	// Restores is set if the deletion mark is assigned to be that of a live row, and Deletes if
+	// rows are deleted, or marked as deleted, whatever else is assigned.
+	Restores, Deletes bool
+}
+
+// ParentOf returns a row's parent after the change; that of a row that is deleted does not count.
+func (c *Change) ParentOf(n *Node) any {
+	if c.Deletes {
+		return n.Parent
+	}
+	if parent, ok := c.Parents[n.ID]; ok {
+		return parent
+	}
+	if c.Parent != nil {
+		return *c.Parent
+	}
+	return n.Parent
+}
+
+// NameOf returns a row's name after the change.
+func (c *Change) NameOf(n *Node) string {
+	if c.Name != nil {
+		return *c.Name
+	}
+	return n.Name
+}
+
+// SameAs reports whether two changes do the same to the tree.
+func (c *Change) SameAs(d *Change) bool { return reflect.DeepEqual(c, d) }
+
+// Goal returns where the parent is that a change states by its path instead, below which all of the
+// affected rows are to go. Only a column that holds the path of the parent says so: a row's own
+// path may have been read before somebody moved the row. It is not ok if the change states the
+// parent, or a path that leaves every row where it is. Deleted rows among others stay where they
+// are. parents has the rows above.
+func (s *Shape) Goal(c *Change, hit Hits, parents map[any]*Node) (to Spot, ok bool, err error) {
+	if !c.StatesPath || !s.PathForm.OfParent || c.Parent != nil || c.Parents != nil || c.Deletes {
+		return to, false, nil
+	}
+	affected := c.Affected(hit)
+	if len(affected) == 0 && len(hit.Dead) > 0 {
+		return to, false, s.Unsupported("a path does not move a row that is deleted: restore it by the same update, or set its parent")
+	}
+	if _, err := s.parse(c.Path); err != nil && len(affected) > 0 {
+		return to, false, s.Misplaced("the path %q says no parent: %v", shown.Cut(s.PathForm.Print(c.Path)), err)
+	}
+	trees, moves := make(map[any]bool), false
+	for _, n := range affected {
+		now := *n
+		if s.IsLeaf {
+			if parents[n.Parent] == nil {
+				return to, false, s.parentGone(n.Parent, n)
+			}
+			s.Follow(&now, parents[n.Parent])
+		}
+		trees[now.Tree], moves, to = true, moves || s.PathForm.Holds(now.Path) != c.Path, Spot{now.Tree, c.Path}
+	}
+	if moves && len(trees) > 1 {
+		return to, false, s.Misplaced("rows of %d trees cannot go to one path: update those of each tree by themselves", len(trees))
+	}
+	return to, moves, nil
+}
+
+// Reach returns the change with the parent, nil for none, that was found at its goal.
+func (s *Shape) Reach(c Change, parent *Node) (Change, error) {
+	var id any
+	switch {
+	case parent != nil:
+		id = parent.ID
+	case c.Path != "":
+		return c, s.noneAt(c.Path)
+	}
+	c.Parent, c.ByPath = &id, true
+	return c, nil
+}
+
+// CheckChange refuses a change that no row that it hits can undergo.
+func (s *Shape) CheckChange(c *Change, hit Hits) error {
+	for id := range c.Parents {
+		if hit.Live[id] == nil {
+			return &fault.RowError{Table: s.TableName, ID: id, Err: s.Missing(id)}
+		}
+	}
+	if c.Key == nil || s.IsLeaf {
+		return nil
+	}
+	for _, id := range hit.IDs() {
+		if id != c.Key {
+			return s.Unsupported("the primary key of %s cannot change: the rows below would lose their parent", shown.ID(id))
+		}
+	}
+	return nil
+}
+
+// Affected returns the rows that a change gives a place.
+func (c *Change) Affected(hit Hits) map[any]*Node {
+	affected := maps.Clone(hit.Live)
+	if c.Restores {
+		maps.Copy(affected, hit.Dead)
+	}
+	return affected
+}
 
 // Effect is what an UPDATE or a DELETE does to the tree.
 type Effect struct {

@@ -5,6 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 )
 
 // Node is a row of a guarded table, or one that is about to be.
@@ -68,4 +73,46 @@ func (h Hits) Add(rows []*Node) {
 // IDs returns the ids of all rows.
 func (h Hits) IDs() []any {
 	return append(slices.Collect(maps.Keys(h.Live)), slices.Collect(maps.Keys(h.Dead))...)
+}
+
+// Move is a row that gets another path, and its subtree with it.
+type Move struct {
+	*Node
+	// After is the row as the change leaves it.
+	After    *Node
+	From, To pathlock.Location
+	// Restored is set for a row that was deleted before: it had no place.
+	Restored bool
+	// SamePaths is set for a detour, after which the rows below have the paths that they had
+	// before, and so keep their versions.
+	SamePaths bool
+}
+
+// Rewrites reports whether the rows below get new paths.
+func (m Move) Rewrites() bool { return !m.Restored && (m.Path != m.After.Path || m.IDs != m.After.IDs) }
+
+// Deeper returns by how many levels a row moves down.
+func (m Move) Deeper() int { return strings.Count(m.After.Path, "/") - strings.Count(m.Path, "/") }
+
+// Longer returns by how many characters the path, and that of ids, grow.
+func (m Move) Longer() [2]int {
+	longer := func(from, to string) int { return utf8.RuneCountInString(to) - utf8.RuneCountInString(from) }
+	return [2]int{longer(m.Path, m.After.Path), longer(m.IDs, m.After.IDs)}
+}
+
+// CheckBelow refuses a move by which a row below would get a path that is longer than its column,
+// or lie too deep.
+func (s *Shape) CheckBelow(m Move, n *Node) error {
+	tops := s.paths(m.After)
+	for i, of := range s.paths(n) {
+		if longer := m.Longer()[i]; longer > 0 {
+			if err := of.room.Fits(utf8.RuneCountInString(of.form.Column(of.path))+longer, of.form.Print(tops[i].path)); err != nil {
+				return err
+			}
+		}
+	}
+	if depth := strings.Count(n.Path, "/") + m.Deeper(); m.Deeper() > 0 && depth > s.MaxDepth {
+		return &fault.TooDeepError{Table: s.TableName, Path: m.After.Path, Depth: depth, Limit: s.MaxDepth}
+	}
+	return nil
 }

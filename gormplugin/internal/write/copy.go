@@ -176,15 +176,6 @@ func (x *copying) assertCopy() error {
 	return nil
 }
 
-// valuesOf lists a value of each copy.
-func valuesOf(copies []*plan.Copied, value func(c *plan.Copied) any) []any {
-	values := make([]any, len(copies))
-	for i, c := range copies {
-		values[i] = value(c)
-	}
-	return values
-}
-
 // keyOf and newKeyOf are the ids of a row that is copied and of its copy.
 func keyOf(c *plan.Copied) any    { return c.Of.ID }
 func newKeyOf(c *plan.Copied) any { return c.ID }

@@ -68,10 +68,7 @@ func (k *deleting) Write() error {
 	if err != nil {
 		return err
 	}
-	ids := make([]any, 0, len(gone.Tops)+len(gone.Dead))
-	for _, n := range gone.Tops {
-		ids = append(ids, n.ID)
-	}
+	ids := valuesOf(gone.Tops, idOf)
 	// Deleted rows may refer to live ones below the tops, and have to go before these.
 	dead := gone.Dead
 	if len(ids) == 0 || t.IsLeaf {

@@ -79,10 +79,7 @@ func (s *statement) removeDead(dead map[any]*table.Node) error {
 	t := s.Table
 	nodes := slices.SortedFunc(maps.Values(dead), func(a, b *table.Node) int { return strings.Compare(b.Path, a.Path) })
 	for chunk := range slices.Chunk(nodes, table.MaxPlaceholders) {
-		ids := make([]any, len(chunk))
-		for i, n := range chunk {
-			ids[i] = n.ID
-		}
+		ids := valuesOf(chunk, idOf)
 		d := t.Direct(s.DB).Add("DELETE FROM ? WHERE ?", clause.Table{Name: t.TableName}, t.KeyIn(table.Column(t.Key), ids))
 		if t.Dialect.ChildrenFirst {
 			d.Add(" ORDER BY ? DESC", clause.Column{Name: t.Path.DBName})
@@ -108,10 +105,7 @@ func (s *statement) removeBelow(tops []*table.Node, marks clause.Set) (rows int6
 		return 0, err
 	}
 	for chunk := range slices.Chunk(tops, maxRanges) {
-		ranges := make([]clause.Expression, len(chunk))
-		for i, n := range chunk {
-			ranges[i] = t.Below(n.Tree, n.Path)
-		}
+		ranges := valuesOf(chunk, func(n *table.Node) clause.Expression { return t.Below(n.Tree, n.Path) })
 		deleted, err := s.deleteBelow(t.Matching(table.AnyOf(ranges), false), marks)
 		if err != nil {
 			return rows, fmt.Errorf("gormplugin: deleting the rows below: %w", err)

@@ -21,12 +21,20 @@ type arrival struct {
 
 // planned returns what rows are to a plan.
 func planned(rows []*arrival) []*plan.Arrival {
-	all := make([]*plan.Arrival, len(rows))
-	for i, row := range rows {
-		all[i] = &row.Arrival
-	}
-	return all
+	return valuesOf(rows, func(row *arrival) *plan.Arrival { return &row.Arrival })
 }
+
+// valuesOf lists a value of each row.
+func valuesOf[T, V any](rows []T, value func(T) V) []V {
+	values := make([]V, len(rows))
+	for i, row := range rows {
+		values[i] = value(row)
+	}
+	return values
+}
+
+// idOf is the id of a row.
+func idOf(n *table.Node) any { return n.ID }
 
 // arrivals returns the rows that a Create is to insert.
 func (s *statement) arrivals() ([]*arrival, error) {
@@ -107,11 +115,7 @@ func (s *statement) parentsOf(rows []*arrival, known map[any]*table.Node, lock s
 		}
 		known = found
 	}
-	ids := make([]any, len(rows))
-	for i, row := range rows {
-		ids[i] = row.Parent
-	}
-	return above.Rows(s.DB, known, ids, lock)
+	return above.Rows(s.DB, known, valuesOf(rows, func(row *arrival) any { return row.Parent }), lock)
 }
 
 // store writes what follows from a row's place into the row.
@@ -174,10 +178,7 @@ func (h *handedMaps) note(write func()) {
 		write()
 		return
 	}
-	before := make([]map[string]any, len(h.own))
-	for i, row := range h.own {
-		before[i] = maps.Clone(row)
-	}
+	before := valuesOf(h.own, maps.Clone)
 	write()
 	for i, row := range h.own {
 		for name, value := range row {

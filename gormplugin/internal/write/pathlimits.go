@@ -69,29 +69,24 @@ func (s *statement) anyBelow(above []*table.Node) (found bool, err error) {
 
 // addBelow makes d look for a row below one of the given ones.
 func addBelow(t *table.Table, d *table.Direct, above []*table.Node) {
-	var trees, ids []any
+	var trees []any
 	for _, n := range above {
 		if !slices.Contains(trees, n.Tree) {
 			trees = append(trees, n.Tree)
 		}
-		ids = append(ids, n.ID)
 	}
-	d.Add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.TableName}, t.InTree(clause.CurrentTable, trees...), table.OneOf(t.Parent, ids), t.AlsoWhere(t.Alive))
+	d.Add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.TableName}, t.InTree(clause.CurrentTable, trees...), table.OneOf(t.Parent, valuesOf(above, idOf)), t.AlsoWhere(t.Alive))
 }
 
 // addEachBelow is addBelow for a planner that, without statistics, takes a list of parents for most
 // of the table, and reads the whole tree once for every list. The inner LIMIT forces it to look up
 // each row's children.
 func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
-	ids := make([]any, len(above))
-	for i, n := range above {
-		ids[i] = n.ID
-	}
 	name := clause.Table{Name: t.TableName}
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
 	d.Add("SELECT 1 FROM ? AS above CROSS JOIN LATERAL (SELECT 1 FROM ? AS child WHERE ? AND ? = ? AND ? LIMIT 1) AS below WHERE ? LIMIT 1",
 		name, name, t.InSameTree("child", "above"), of("child", t.Parent), of("above", t.Key), table.Under("child", t.AlsoWhere(t.Alive)),
-		t.KeyIn(of("above", t.Key), ids))
+		t.KeyIn(of("above", t.Key), valuesOf(above, idOf)))
 }
 
 // addNewest keeps the database from answering a SELECT from an old snapshot.

@@ -2,12 +2,16 @@ package write
 
 import (
 	"cmp"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"gorm.io/gorm/clause"
 )
 
@@ -41,10 +45,8 @@ func lowestFirst(moves []plan.Move) []plan.Move {
 // rewrite moves subtrees, without their top rows, in one statement. If counts is set, it increments
 // the versions of their rows, too.
 func (s *statement) rewrite(moves []plan.Move, counts bool) error {
-	t, ranges := s.Table, make([]clause.Expression, len(moves))
-	for i, m := range moves {
-		ranges[i] = t.Below(m.Tree, m.Node.Path)
-	}
+	t := s.Table
+	ranges := valuesOf(moves, func(m plan.Move) clause.Expression { return t.Below(m.Tree, m.Node.Path) })
 	return t.OnPathIndex(s.DB, func(from table.Hinted) error {
 		d := t.Direct(s.DB).Add("UPDATE ? SET ", from)
 		if t.Version != nil && counts {
@@ -72,4 +74,131 @@ func rewritten(f table.Following, moves []plan.Move, ranges []clause.Expression)
 	}
 	branches.Vars = append(branches.Vars, table.Column(f.Field))
 	return branches
+}
+
+// A leaf with a path column is found through the row above. So no leaf of another tree, which may
+// have the same path, is touched or locked, and it does not matter what the column has held before.
+// Whoever gives a leaf a place has locked all rows above for sharing, and so waits for a move, or
+// the move for it.
+
+// rewriteLeaves gives the leaves below the rows that an UPDATE has moved, or brought back, their
+// paths. A row that was deleted has kept an old path, and so have its leaves, except for a row that
+// stays a root row, whose path is always empty. A failure ends the transaction: see rewriteMoved.
+func (s *statement) rewriteLeaves(moves []plan.Move) error {
+	for _, leaf := range s.Table.Leaves {
+		concerned := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool {
+			return m.Path == "" && m.After.Path == "" || !m.Restored && !slices.ContainsFunc(leaf.LeafPaths, func(p table.LeafPath) bool { from, to := p.FromTo(m); return from != to })
+		})
+		tops := valuesOf(concerned, func(m plan.Move) *table.Node { return m.After })
+		if err := s.followSubtrees(leaf, tops, true); err != nil {
+			s.tx.Fail(err)
+			return err
+		}
+	}
+	return nil
+}
+
+// adoptLeaves gives the leaves below new rows whose keys the caller has stated their paths. There
+// are such leaves if a row with the same key was deleted for good, and has left them behind. No
+// plain read says whether there are any: a snapshot may be older than they are, and a dirty read
+// misses those whose deletion is rolled back. A failure ends the transaction, as the rows are
+// written.
+func (s *statement) adoptLeaves(ids []any) error {
+	for _, leaf := range s.Table.Leaves {
+		for chunk := range slices.Chunk(ids, maxRanges) {
+			if err := s.followAbove(leaf, table.Selection{Keys: chunk}, true); err != nil {
+				s.tx.Fail(err)
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// followSubtrees is followAbove for the leaves below rows, and below those below them.
+func (s *statement) followSubtrees(leaf *table.Table, tops []*table.Node, again bool) error {
+	for chunk := range slices.Chunk(topmost(tops), maxRanges) {
+		ranges := valuesOf(chunk, func(n *table.Node) clause.Expression { return leaf.Above.Within(n.Tree, n.ID, n.Path) })
+		if err := s.followAbove(leaf, table.Selection{Where: table.AnyOf(ranges)}, again); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// followAbove gives the leaves below rows of the table above the paths that follow from these. It
+// counts their versions up if they have had a path before. The database refuses paths for which
+// there is no room.
+func (s *statement) followAbove(leaf *table.Table, rows table.Selection, again bool) error {
+	var set clause.Set
+	if leaf.Version != nil && again {
+		next := clause.Expr{SQL: "? + 1", Vars: []any{clause.Column{Table: "c", Name: leaf.Version.DBName}}}
+		set = append(set, clause.Assignment{Column: clause.Column{Name: leaf.Version.DBName}, Value: next})
+	}
+	for _, p := range leaf.LeafPaths {
+		set = append(set, clause.Assignment{Column: clause.Column{Name: p.Column.DBName}, Value: leaf.Follows(p)})
+	}
+	if s.Dialect.AssignQualifies {
+		for i := range set {
+			set[i].Column.Table = "c"
+		}
+	}
+	err := leaf.OnLeaves(s.DB, rows, func(above, leaves, where clause.Expression) error {
+		_, err := leaf.Direct(s.DB).Add("?", clause.NamedExpr{SQL: s.Dialect.AssignBelow, Vars: []any{map[string]any{
+			"table": leaves, "others": above, "set": set, "belongs": belowAbove(leaf), "where": where,
+		}}}).Exec()
+		if err == nil && s.Dialect.AnyLength {
+			err = s.checkLeafRoom(leaf, clause.Expr{SQL: "? JOIN ? ON ? WHERE ?", Vars: []any{above, leaves, belowAbove(leaf), where}})
+		}
+		return err
+	})
+	if s.Dialect.Classify(err) == dialect.FailureUnfit {
+		err = fmt.Errorf("%w: %w", fault.ErrPathTooLong, err)
+	}
+	if err != nil {
+		return fmt.Errorf("gormplugin: writing the paths of %s: %w", leaf.TableName, err)
+	}
+	return nil
+}
+
+// topmost leaves out the rows that lie below others of them.
+func topmost(rows []*table.Node) []*table.Node {
+	among := make(map[plan.Spot]bool, len(rows))
+	for _, n := range rows {
+		among[plan.Spot{Tree: n.Tree, Path: n.Path}] = true
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(n *table.Node) bool {
+		for above := range (plan.Spot{Tree: n.Tree, Path: n.Path}).Above() {
+			if among[above] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// belowAbove is the condition that a leaf, called c, hangs below a row, called p.
+func belowAbove(leaf *table.Table) clause.Expression {
+	return clause.Eq{Column: clause.Column{Table: "c", Name: leaf.Parent.DBName}, Value: clause.Column{Table: "p", Name: leaf.Above.Key.DBName}}
+}
+
+// checkLeafRoom refuses paths of leaves that are longer than their columns say.
+func (s *statement) checkLeafRoom(leaf *table.Table, written clause.Expr) error {
+	for _, p := range leaf.LeafPaths {
+		if p.Room.Size == 0 {
+			continue
+		}
+		path := clause.Column{Table: "c", Name: p.Column.DBName}
+		err := leaf.Direct(s.DB).Add("SELECT ? FROM ? AND "+leaf.Dialect.Length+"(?) > ? LIMIT 1", path, written, path, p.Room.Size).Query(func(rows *sql.Rows) error {
+			var stored string
+			if err := rows.Scan(&stored); err != nil {
+				return err
+			}
+			return p.Room.Fits(utf8.RuneCountInString(stored), stored)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
