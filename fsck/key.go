@@ -32,37 +32,12 @@ func IntKey(n int64) Key { return Key{n} }
 func TextKey(s string) Key { return Key{s} }
 
 // IsZero reports whether k is NULL, 0, an empty text, or no bytes.
-func (k Key) IsZero() bool {
-	switch v := k.v.(type) {
-	case nil:
-		return true
-	case int64:
-		return v == 0
-	case string:
-		return v == ""
-	case binaryKey:
-		return v == ""
-	default:
-		return false
-	}
-}
+func (k Key) IsZero() bool { return k.String() == "" || k == IntKey(0) }
 
 // isFresh reports whether the key stands for one that the database has yet to give.
 func (k Key) isFresh() bool {
 	_, fresh := k.v.(freshKey)
 	return fresh
-}
-
-// text returns a text or bytes as a string, "" for any other key.
-func (k Key) text() string {
-	switch v := k.v.(type) {
-	case string:
-		return v
-	case binaryKey:
-		return string(v)
-	default:
-		return ""
-	}
 }
 
 // String returns the key as an id path contains it, bytes in hexadecimal.

@@ -93,7 +93,7 @@ func derivedKey(table string, tree, like Key, most limit) Key {
 	if b, binary := like.v.(binaryKey); binary {
 		return Key{binaryKey(sum[:min(max(1, len(b)), len(sum))])}
 	}
-	if len(like.text()) == 36 {
+	if text, _ := like.v.(string); len(text) == 36 {
 		return TextKey(fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]))
 	}
 	return TextKey(fit(fmt.Sprintf("%x", sum[:16]), most))
@@ -120,7 +120,7 @@ func (w *writer) other(ctx context.Context, r *row, column string, value any) (a
 		if w.kinds[column] == dialect.UUID {
 			like = TextKey(treetable.NilUUID)
 		}
-		return derivedKey(w.table.Table+"\x00"+column, r.tree, like, w.limits[column]).text(), nil
+		return derivedKey(w.table.Table+"\x00"+column, r.tree, like, w.limits[column]).String(), nil
 	case rowValue:
 	default:
 		return value, nil

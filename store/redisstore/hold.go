@@ -28,10 +28,7 @@ func (s *store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 
 // giveBack calls a script that gives back what an owner has.
 func (s *store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, what operation, owner *counted, args ...any) error {
-	keys := s.keys.of(tree)
-	got, err := do(ctx, s.calls, what, func(ctx context.Context) (reply, error) {
-		return sc.ask(ctx, s.client, keys, append([]any{owner}, args...)...)
-	})
+	got, err := s.run(ctx, tree, sc, what, append([]any{owner}, args...)...)
 	if err != nil {
 		return err
 	}
@@ -39,6 +36,12 @@ func (s *store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, wh
 		return notHeld(what)
 	}
 	return nil
+}
+
+// run calls a script about a tree, within the time that a call has.
+func (s *store) run(ctx context.Context, tree pathlock.Tree, sc *script, what operation, args ...any) (reply, error) {
+	keys := s.keys.of(tree)
+	return do(ctx, s.calls, what, func(ctx context.Context) (reply, error) { return sc.ask(ctx, s.client, keys, args...) })
 }
 
 // withdraw takes a request out of the queue, or gives back what it was granted. If the request may
@@ -59,7 +62,6 @@ const renewals = 200
 // Renew implements [pathlock.Store]: one EVALSHA for every 200 leases. An owner of the gate has
 // lost everything in the tree if the gate's key is gone, or is somebody else's.
 func (s *store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
-	keys := s.keys.of(tree)
 	what := operation{Verb: "renew", Tree: tree}
 	var lost []pathlock.Owner
 	for portion := range slices.Chunk(leases, renewals) {
@@ -67,9 +69,7 @@ func (s *store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 		for _, l := range portion {
 			args = append(args, string(l.Owner), string(l.Grant), leaseTime(l.For))
 		}
-		got, err := do(ctx, s.calls, what, func(ctx context.Context) (reply, error) {
-			return s.scripts.renew.ask(ctx, s.client, keys, args...)
-		})
+		got, err := s.run(ctx, tree, &s.scripts.renew, what, args...)
 		if err != nil {
 			return lost, err
 		}
@@ -87,14 +87,12 @@ func (s *store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 // becomes the new owner's. If the new owner already holds something in the tree, nothing changes
 // and the error matches [pathlock.ErrInvalidRequest].
 func (s *store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
-	keys, what := s.keys.of(t.Tree), operation{Verb: "transfer", Tree: t.Tree, Owner: t.From}
+	what := operation{Verb: "transfer", Tree: t.Tree, Owner: t.From}
 	lease := "0"
 	if t.Lease > 0 {
 		lease = leaseTime(t.Lease)
 	}
-	got, err := do(ctx, s.calls, what, func(ctx context.Context) (reply, error) {
-		return s.scripts.transfer.ask(ctx, s.client, keys, string(t.From), string(t.To), lease)
-	})
+	got, err := s.run(ctx, t.Tree, &s.scripts.transfer, what, string(t.From), string(t.To), lease)
 	if err != nil {
 		return pathlock.Transferred{}, err
 	}

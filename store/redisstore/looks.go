@@ -26,10 +26,8 @@ const emptyGate = "-"
 // that another program took with redislock is shown with its token as the owner and its metadata as
 // the note; it is not known since when it is held.
 func (s *store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	what, keys := operation{Verb: "snapshot", Tree: tree, Looks: true}, s.keys.of(tree)
-	got, err := do(ctx, s.calls, what, func(ctx context.Context) (reply, error) {
-		return s.scripts.snapshot.ask(ctx, s.client, keys)
-	})
+	what := operation{Verb: "snapshot", Tree: tree, Looks: true}
+	got, err := s.run(ctx, tree, &s.scripts.snapshot, what)
 	if err != nil {
 		return pathlock.Snapshot{}, err
 	}
