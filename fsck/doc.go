@@ -109,5 +109,5 @@ package fsck
 //   - the table in memory, and where its rows belong: row, forest, place, following;
 //   - what is wrong with them: problem;
 //   - the plan of a repair, in memory alone: repairplan, newname, lostfound;
-//   - the transactions that assert and write it: transact, write, aside;
+//   - the transactions that assert and write it: transact, write, attempt;
 //   - a whole repair: repair.

@@ -5,10 +5,61 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
+
+// skipError says why a row stays as it is.
+type skipError struct{ why error }
+
+func (e skipError) Error() string { return e.why.Error() }
+
+func (e skipError) Unwrap() error { return e.why }
+
+// renumberings bounds how many numbers are tried. After that, a refusal cannot be about the name.
+const renumberings = 100
+
+// attempt runs f, which makes an edit. If the database refuses that, it undoes f. If a unique index
+// has refused it, attempt tries again: after free has put aside what may be in the way, or
+// otherwise with the next number after the name.
+func (w *writer) attempt(ctx context.Context, e *edit, free func() (freed bool, err error), f func() error) error {
+	if w.tx == nil {
+		return f()
+	}
+	for try := 1; ; try++ {
+		if err := w.command(ctx, "SAVEPOINT pathlock"); err != nil {
+			return err
+		}
+		refusal := f()
+		if refusal == nil {
+			return w.command(ctx, "RELEASE SAVEPOINT pathlock")
+		}
+		if !w.isRefused(refusal) {
+			return refusal
+		}
+		if err := w.command(ctx, "ROLLBACK TO SAVEPOINT pathlock"); err != nil {
+			return errors.Join(refusal, err)
+		}
+		if w.dialect.Classify(refusal) != dialect.FailureDuplicate {
+			return skipError{refusal}
+		}
+		switch freed, err := free(); {
+		case err != nil:
+			return err
+		case freed:
+			continue
+		case e.why == WrongPath:
+			return skipError{refusal}
+		case try == renumberings:
+			return skipError{fmt.Errorf("refused with %d names: %w", renumberings, refusal)}
+		}
+		w.renumber(e, e.number+1)
+	}
+}
 
 // asidePath returns a path for a key that no row has: hardly any form of paths begins so, and no
 // row has the name.
