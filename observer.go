@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"time"
 )
 
@@ -219,4 +220,30 @@ func (os *observers) step(ctx context.Context, s Step) (context.Context, func(er
 			}()
 		}
 	}
+}
+
+// serving counts the handlers that run under the locks of each owner.
+type serving struct {
+	mu       sync.Mutex
+	handlers map[Owner]int
+}
+
+// add changes the count of an owner.
+func (s *serving) add(owner Owner, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.handlers == nil {
+		s.handlers = make(map[Owner]int)
+	}
+	if s.handlers[owner] += n; s.handlers[owner] == 0 {
+		delete(s.handlers, owner)
+	}
+}
+
+// Serves reports whether a handler runs in this process under the locks of an owner, such as one of
+// [Locker.Snapshot]. It knows only the handlers that package middleware runs with this locker.
+func (l *Locker) Serves(owner Owner) bool {
+	l.serving.mu.Lock()
+	defer l.serving.mu.Unlock()
+	return l.serving.handlers[owner] > 0
 }
