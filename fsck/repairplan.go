@@ -102,7 +102,7 @@ func (p *plan) moveToLostFound(r *row, why Kind, because []witness) {
 		e.to.parent = p.noParent(r.tree)
 	} else {
 		e.up = p.lostFound(r.tree)
-		e.to.parent, e.because = e.up.key, append(because, witnesses(e.up)...)
+		e.to.parent, e.because = e.up.key, append(e.because, witnesses(e.up)...)
 	}
 	p.settle(e, r.name, 1)
 }
