@@ -39,7 +39,7 @@ type (
 		Tree      int64                 `pathlock:"tree"`
 		Parent    *int64                `pathlock:"parent"`
 		Name      string                `pathlock:"name" gorm:"size:100"`
-		Path      string                `pathlock:"path" gorm:"size:500"`
+		Path      string                `pathlock:"path,form:parent:*/*/" gorm:"size:500"`
 		DeletedAt soft_delete.DeletedAt `gorm:"default:null"`
 	}
 )
@@ -69,6 +69,16 @@ func TestSoftDeletedByNull(t *testing.T) {
 
 func TestSoftDeletePlugin(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
+// A root row's column holds what its children's do where it is the path of the parent.
+func TestDelete_rootRowOfParentsPaths(t *testing.T) {
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(bySecondOrNull{}))
+	db := guardedBy(t, databases.SQLiteWith(t, ""), plugin, bySecondOrNull{})
+	testerr.None(t, db.Create([]bySecondOrNull{{ID: 1, Tree: 1}, {ID: 2, Tree: 1, Parent: new(int64(1)), Name: "a"}, {Tree: 1, Parent: new(int64(2)), Name: "b"}}).Error)
+	if rows, err := gormplugin.Delete(db, &bySecondOrNull{}, 1); rows != 3 || err != nil {
+		t.Errorf("%d rows were deleted, want 3: %v", rows, err)
+	}
+}
+
 		gormplugintest.RunSoftDeleted(t, databases.SQLite(t), softDeletes)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {

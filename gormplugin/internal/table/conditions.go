@@ -136,21 +136,16 @@ func (t *Table) Below(tree any, path string) clause.Expression {
 	if !t.PathForm.OfParent {
 		return clause.And(in, within, begins)
 	}
-	// The children have the path itself, and so does a root row.
-	child := clause.And(t.Exactly(column, t.PathForm.Print(path)), t.isNamed(path))
-	return clause.And(in, AnyOf([]clause.Expression{child, clause.And(within, begins)}))
+	// The children of a root row have its path themselves, and it has no name.
+	named := clause.Expr{SQL: "1 = 1"}
+	if path == "" && !t.ByIDs {
+		named = clause.Expr{SQL: t.Dialect.Length + "(?) > 0", Vars: []any{Column(t.Name)}}
+	}
+	return clause.And(in, named, AnyOf([]clause.Expression{t.Exactly(column, t.PathForm.Print(path)), clause.And(within, begins)}))
 }
 
 // hasNumbers reports whether the path consists of whole numbers.
 func (t *Table) hasNumbers() bool { return t.ByIDs && !isText(t.Key) }
-
-// isNamed is the condition that a row that hangs below a path is no root row.
-func (t *Table) isNamed(path string) clause.Expression {
-	if path != "" || t.ByIDs {
-		return clause.Expr{SQL: "1 = 1"}
-	}
-	return clause.Expr{SQL: t.Dialect.Length + "(?) > 0", Vars: []any{Column(t.Name)}}
-}
 
 // Within is the condition that a row is the one with the id, whose path is given, or lies below it.
 // Each of the two halves is one range of the same index.
