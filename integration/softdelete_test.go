@@ -63,12 +63,12 @@ func TestSoftDeletedByNull(t *testing.T) {
 	if found := db.Model(byFlagAndTime{}).Where("id > 1").Update("name", "x"); found.Error != nil || found.RowsAffected != 0 {
 		t.Errorf("%v: %d rows that GORM hides were renamed", found.Error, found.RowsAffected)
 	}
+	testerr.None(t, db.Select("parent", "name").Create(&byFlagAndTime{Parent: new(int64(1)), Name: "c"}).Error)
+	testerr.None(t, db.Take(&byFlagAndTime{}, "name = 'c'").Error) // no NULL was written
 	testerr.None(t, db.Delete(&byFlagAndTime{ID: 1}).Error)
 	testerr.Is(t, "below a deleted row", testerr.Of(gormplugin.Resolve(db, byFlagAndTime{}, 2)), pathlock.ErrNotFound)
 }
 
-func TestSoftDeletePlugin(t *testing.T) {
-	t.Run("SQLite", func(t *testing.T) {
 // A root row's column holds what its children's do where it is the path of the parent.
 func TestDelete_rootRowOfParentsPaths(t *testing.T) {
 	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(bySecondOrNull{}))
@@ -79,6 +79,8 @@ func TestDelete_rootRowOfParentsPaths(t *testing.T) {
 	}
 }
 
+func TestSoftDeletePlugin(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) {
 		gormplugintest.RunSoftDeleted(t, databases.SQLite(t), softDeletes)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {

@@ -238,12 +238,12 @@ func (s *statement) writeIDs(rows []*arrival) error {
 	return nil
 }
 
-// selectPlace makes a statement that creates rows write the columns of their place, whatever it
-// selects and omits. It refuses a statement that leaves out a name or a parent, or a path
-// instead, which the rows state: what it means is unclear.
+// selectPlace makes a statement that creates rows write the columns of their place, and marks that
+// are not NULL in live rows, whatever it selects and omits. It refuses a statement that leaves out
+// a name or a parent, or a path instead, which the rows state: what it means is unclear.
 func selectPlace(t *table.Table, stmt *gorm.Statement, rows []*arrival) error {
-	for _, f := range t.PlaceColumns() {
-		if table.IsWritten(stmt, f) {
+	for _, f := range slices.Concat(t.PlaceColumns(), t.Deletion) {
+		if table.IsWritten(stmt, f) || slices.Contains(t.Deletion, f) && t.LiveMark(f) == nil {
 			continue
 		}
 		if f == t.Name || f == t.Parent || f == t.Path {
