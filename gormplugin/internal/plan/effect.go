@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -82,7 +83,8 @@ func (s *Shape) Goal(c *Change, hit Hits, parents map[any]*Node) (to Spot, ok bo
 			}
 			s.Follow(&now, parents[n.Parent])
 		}
-		trees[now.Tree], moves, to = true, moves || s.PathForm.Holds(now.Path) != c.Path, Spot{now.Tree, c.Path}
+		goal := strings.TrimSuffix(c.Path, Top)
+		trees[now.Tree], moves, to = true, moves || s.PathForm.Holds(now.Path) != goal, Spot{now.Tree, goal}
 	}
 	if moves && len(trees) > 1 {
 		return to, false, s.Misplaced("rows of %d trees cannot go to one path: update those of each tree by themselves", len(trees))
@@ -96,7 +98,7 @@ func (s *Shape) Reach(c Change, parent *Node) (Change, error) {
 	switch {
 	case parent != nil:
 		id = parent.ID
-	case c.Path != "":
+	case strings.TrimSuffix(c.Path, Top) != "":
 		return c, s.noneAt(c.Path)
 	}
 	c.Parent, c.ByPath = &id, true

@@ -89,7 +89,7 @@ func (s *Shape) Place(row *Arrival, rows []*Arrival, parents map[any]*Node) erro
 		return err
 	}
 	s.Follow(row.Node, above)
-	if above == nil && s.checkStated(row.ID, row.Stated, row.StatedIDs, row.Node) != nil {
+	if above == nil && (row.Stated != Top || !s.PathForm.OfParent) && s.checkStated(row.ID, row.Stated, row.StatedIDs, row.Node) != nil {
 		return s.parentless(row)
 	}
 	if row.At, err = s.checkedLocation(row.Node, above == nil); err != nil {

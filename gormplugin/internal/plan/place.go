@@ -55,6 +55,9 @@ func (s *Shape) inPlace(n, above *Node) (actual string, ok bool) {
 	return want.IDs, n.IDs == want.IDs
 }
 
+// Top is the top as a path that a caller states; "" states none.
+const Top = "/"
+
 // checkStated compares the paths that a caller states, "" where none is stated, with those that a
 // row has or will have. It returns an error if a stated one is none of these.
 func (s *Shape) checkStated(id any, path, ids string, nodes ...*Node) error {
@@ -63,7 +66,7 @@ func (s *Shape) checkStated(id any, path, ids string, nodes ...*Node) error {
 			return nil
 		}
 		for _, n := range nodes {
-			if of(n) == stated {
+			if cmp.Or(of(n), Top) == stated {
 				return nil
 			}
 		}

@@ -86,13 +86,15 @@ func (t *Table) SetFollowing(r Record, n *Node) error {
 // Nodes, plans and locks have paths as "/a/b". The columns, and the fields of the caller's structs,
 // have them in the form that the model states: see package treetable.
 
-// Stated returns what a caller states by the text of a path column: "" for none, and for the top as
-// the path of a parent, which may be written as the separator, too. It reads what a [Lookup] reads,
-// unless paths begin with a text of their own, after which names come.
+// Stated returns what a caller states by the text of a path column: "" for none, and [plan.Top] for
+// the top as the path of a parent, which may be written as the separator, too. It reads what a
+// [Lookup] reads, unless paths begin with a text of their own, after which names come.
 func Stated(form treetable.Form, text string) string {
 	switch {
-	case text == "" || form.OfParent && text == form.Separator:
+	case text == "":
 		return ""
+	case form.OfParent && (text == form.Separator || text == form.Print("")):
+		return plan.Top
 	case form.Lead != "" && form.Lead != form.Separator:
 		return form.Read(text)
 	}

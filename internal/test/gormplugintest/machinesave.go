@@ -71,11 +71,11 @@ func (m *machine) save() statement {
 	outdated, stated := false, false
 	if _, err := m.line(at.id); exists && !now.dead && err == nil {
 		path, ids := x.path != "" && at.path != m.form.of(m.path(at.id)), x.ids != "" && at.ids != x.idsForm.of(m.idPath(at.id))
-		outdated, stated = path || ids, path && at.path != m.form.of("") || ids && at.ids != x.idsForm.of("")
+		outdated, stated = path || ids, path && m.form.states(at.path) || ids && x.idsForm.states(at.ids)
 	}
 	want.dead = false
 	if outdated && !stated {
-		return m.update() // the path of a root row states none
+		return m.update()
 	}
 	if outdated || m.moved(now, want) {
 		want.version = now.version // else it is the caller's

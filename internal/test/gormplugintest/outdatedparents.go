@@ -41,4 +41,16 @@ func checkOutdatedParents(t *testing.T, d Database) {
 	other.must(err)
 	w.fails(w.db.Create(&Suite{ParentID: &row.ID, Name: "7"}).Error, pathlock.ErrNotFound)
 	w.has("/a", "/b", "/b/c", "/b/c/k", "/unknown", "/unknown/deep")
+	checkOutdatedTop(machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&volume{})}))
+}
+
+// checkOutdatedTop saves a row that was at the top when it was read, which "0" says.
+func checkOutdatedTop(w *world) {
+	w.must(gormplugin.AutoMigrate(w.db))
+	rows := []volume{{Tree: 1<<40, Name: "a"}, {Tree: 1<<40, Name: "b"}}
+	w.must(w.db.Create(rows).Error)
+	w.must(gormplugin.Move(w.db, &volume{}, rows[1].ID, gormplugin.Below(rows[0].ID)))
+	w.fails(w.db.Save(&rows[1]).Error, pathlock.ErrPathChanged)
+	w.fails(w.db.Save(rows[1:]).Error, pathlock.ErrPathChanged)
+	w.fails(w.db.Model(&volume{ID: rows[1].ID}).Update("above", "0").Error, pathlock.ErrPathChanged)
 }

@@ -90,6 +90,9 @@ func spellingOf(form string) (s spelling) {
 	return s
 }
 
+// states reports whether a text says where a row is: the path of a root row states none.
+func (s spelling) states(text string) bool { return text != "" && (s.ofParent || text != s.of("")) }
+
 // of spells a path, as "/a/b".
 func (s spelling) of(path string) string {
 	names := strings.Split(path, "/")[1:]
