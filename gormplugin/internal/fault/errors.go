@@ -225,7 +225,7 @@ type MissedRowsError struct {
 
 // Error implements error.
 func (e *MissedRowsError) Error() string {
-	return fmt.Sprintf("%v: %s: %d were locked and checked, %d were written: look for a trigger, a policy or a column type that adds a condition of its own; the transaction was rolled back",
+	return fmt.Sprintf("%v: %s: %d were locked and checked, %d were written: look for a trigger, a policy or a column type that adds a condition of its own, or an Or beside the key of a model; the transaction was rolled back",
 		ErrMissedRows, e.Table, e.Planned, e.Written)
 }
 

@@ -191,10 +191,9 @@ func (s *statement) missed(want, got int64) error {
 // it has to hit.
 func (s *statement) writeParts(ids []any, pin func(ids []any) (must int)) (written int64, err error) {
 	db, stmt := s.DB, s.DB.Statement
-	_, returning := stmt.Clauses["RETURNING"]
 	size := table.MaxPlaceholders
-	if returning && len(ids) > size {
-		return 0, s.Table.Unsupported("RETURNING of more than %d rows: write them in portions", size)
+	if one := stmt.ReflectValue.Kind() == reflect.Struct; s.builds("RETURNING") && (len(ids) > size || one && len(ids) > 1) {
+		return 0, s.Table.Unsupported("RETURNING of %d rows: it takes a slice, as a struct gets one row, and at most %d rows", len(ids), size)
 	}
 	parts := max((len(ids)+size-1)/size, 1)
 	for i := range parts {

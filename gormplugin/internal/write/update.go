@@ -159,9 +159,9 @@ func (k *updating) updateInPlace(a *assignment, x *plan.Effect) error {
 			return err
 		}
 	}
-	if hit && (a.Path+a.IDs != "" || a.StatesPath) {
+	if hit {
 		err = k.writeBack(x, true)
-	} else if !hit {
+	} else {
 		err = k.refuseMissed()
 	}
 	if err != nil {

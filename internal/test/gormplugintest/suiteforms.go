@@ -96,6 +96,9 @@ func suiteForms() []form {
 		{name: "RETURNING of rows below one another", refused: unsupported, only: "postgres sqlite", write: func(w *world, tx *gorm.DB) error {
 			return returning(tx).Delete(new([]Suite), []int64{w.ids["/a"], w.ids["/a/b"]}).Error
 		}},
+		{name: "RETURNING of two rows into one struct", refused: unsupported, only: "postgres sqlite", write: func(w *world, tx *gorm.DB) error {
+			return returning(tx).Model(&Suite{}).Where("id IN ?", []int64{w.ids["/a/b"], w.ids["/d/e"]}).Update("name", "x").Error
+		}},
 		{name: "RETURNING of rows in the bin and others", refused: unsupported, only: "postgres sqlite", write: func(w *world, tx *gorm.DB) error {
 			return returning(tx.Unscoped()).Delete(new([]Suite), []int64{w.ids["/a"], w.ids["/bin"]}).Error
 		}},
