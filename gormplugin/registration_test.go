@@ -98,6 +98,7 @@ type (
 		Flag   *bool
 		Status int
 		Note   string
+		Under  prefixed
 	}
 	// Below has the columns of a leaf.
 	Below struct {
@@ -122,6 +123,12 @@ type (
 	}
 )
 
+// prefixed is a key that its column holds with a prefix.
+type prefixed string
+
+// Value implements [driver.Valuer].
+func (p prefixed) Value() (driver.Value, error) { return "k-" + string(p), nil }
+
 // leafPath registers a leaf with columns.
 func leafPath(columns gormplugin.Columns) []gormplugin.Option {
 	return []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&pathLeaf{}, &tagged{}, columns)}
@@ -143,6 +150,7 @@ func TestUse(t *testing.T) {
 		{"a namespace that is too long", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Namespace(strings.Repeat("n", 256)))}, pathlock.ErrInvalidTree.Error()},
 		{"a namespace that none can be", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Namespace("a\nb"))}, pathlock.ErrInvalidTree.Error()},
 		{"a path that is a number", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Path: "status", Deleted: "note"})}, "has to be a text"},
+		{"a key that is written anew", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Parent: "under", Deleted: "note"})}, "gormplugin_test.prefixed"},
 		{"a path of ids with keys of bytes", "mysql", []gormplugin.Option{gormplugin.Model(&bytesInPath{})}, "numbers or texts"},
 		{"a named column that is not there", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Path: "nowhere"})}, `"nowhere"`},
 		{"a form whose subtrees are no range", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{PathForm: "/*/*|"})}, "range of the index"},

@@ -99,8 +99,11 @@ func (t *Table) PlaceColumns() []*schema.Field {
 	for _, f := range t.Following {
 		columns = append(columns, f.Field)
 	}
-	return slices.DeleteFunc(columns, func(f *schema.Field) bool { return f == nil })
+	return slices.DeleteFunc(columns, lacks)
 }
+
+// lacks reports whether a model does not have a field.
+func lacks(f *schema.Field) bool { return f == nil }
 
 // IsWritable refuses to change a column that GORM is told not to update: GORM would silently leave
 // it out.

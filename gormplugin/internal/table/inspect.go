@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -101,10 +102,9 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		t.Path, t.IDs, t.ByIDs, t.PathForm = t.IDs, nil, true, t.IDsForm
 	}
 	t.BothPaths, t.Nameless = t.IDs != nil, t.Name == nil
-	if zero, _ := Plain(reflect.Zero(t.Key.IndirectFieldType).Interface()); t.HasIDs() {
-		if _, bytes := zero.(Bytes); bytes {
-			return nil, fmt.Errorf("gormplugin: %s: a path of ids needs keys that are numbers or texts: %s is written as bytes", parsed.Name, t.Key.Name)
-		}
+	zero, _ := Plain(reflect.Zero(t.Key.IndirectFieldType).Interface())
+	if _, bytes := zero.(Bytes); bytes && t.HasIDs() {
+		return nil, fmt.Errorf("gormplugin: %s: a path of ids needs keys that are numbers or texts: %s is written as bytes", parsed.Name, t.Key.Name)
 	}
 	if err := t.findMarks(db, s.Table.Deleted, s.Table.DeletedWhen); err != nil {
 		return nil, err
@@ -168,11 +168,7 @@ func (t *Table) findColumns(s Spec) error {
 // selectList fills columns, and returns the columns as a SELECT lists them, and whether the row is
 // live where rows can be marked as deleted.
 func (t *Table) selectList() clause.Expression {
-	for _, f := range []*schema.Field{t.Key, t.Parent, t.Name, t.Tree, t.Path, t.IDs, t.Version, t.Fence} {
-		if f != nil {
-			t.columns = append(t.columns, f)
-		}
-	}
+	t.columns = slices.DeleteFunc([]*schema.Field{t.Key, t.Parent, t.Name, t.Tree, t.Path, t.IDs, t.Version, t.Fence}, lacks)
 	vars := make([]any, len(t.columns))
 	for i, f := range t.columns {
 		vars[i] = Column(f)
@@ -186,19 +182,17 @@ func (t *Table) selectList() clause.Expression {
 // checkColumns refuses models whose settings would keep the plugin from writing a column, or change
 // what it writes.
 func (t *Table) checkColumns() error {
-	for _, f := range append(t.PlaceColumns(), t.Version) {
+	for _, f := range slices.DeleteFunc(append(t.PlaceColumns(), t.Version), lacks) {
 		switch {
-		case f == nil:
 		case f.Serializer != nil:
 			return fmt.Errorf("gormplugin: %s: %s cannot have a serializer", t.Schema.Name, f.Name)
 		case !f.Creatable, !f.Updatable && f != t.Tree && f != t.Name && f != t.Parent, !f.Readable:
 			return fmt.Errorf("gormplugin: %s: %s has to be readable and writable: its tag `gorm:\"%s\"` forbids it", t.Schema.Name, f.Name, f.Tag.Get("gorm"))
+		case !t.keeps(f):
+			return fmt.Errorf("gormplugin: %s: %s cannot be a %v, which writes the text of the column anew when it is set to it", t.Schema.Name, f.Name, f.FieldType)
 		}
 	}
-	for _, f := range []*schema.Field{t.Name, t.Path, t.IDs} {
-		if f == nil {
-			continue
-		}
+	for _, f := range slices.DeleteFunc([]*schema.Field{t.Name, t.Path, t.IDs}, lacks) {
 		value, err := Plain(reflect.Zero(f.IndirectFieldType).Interface())
 		if _, text := value.(string); err != nil || value != nil && !text {
 			return fmt.Errorf("gormplugin: %s: %s has to be a text, not a %v", t.Schema.Name, f.Name, f.FieldType)
@@ -214,6 +208,14 @@ func (t *Table) checkColumns() error {
 		return fmt.Errorf("gormplugin: %s: %s cannot have the default %s: the path of a root row is empty", t.Schema.Name, t.Path.Name, t.Path.DefaultValue)
 	}
 	return nil
+}
+
+// keeps reports whether a field that is set to what its column holds writes the same again: the
+// plugin hands on keys, names and trees as the database has them.
+func (t *Table) keeps(f *schema.Field) bool {
+	once, err := t.Convert(context.Background(), f, "1")
+	twice, again := t.Convert(context.Background(), f, once)
+	return err != nil || again == nil && twice == once
 }
 
 // findColumn returns the field that is named, or else tagged; nil if there is none.

@@ -47,7 +47,7 @@ func checkOutdatedParents(t *testing.T, d Database) {
 // checkOutdatedTop saves a row that was at the top when it was read, which "0" says.
 func checkOutdatedTop(w *world) {
 	w.must(gormplugin.AutoMigrate(w.db))
-	rows := []volume{{Tree: 1<<40, Name: "a"}, {Tree: 1<<40, Name: "b"}}
+	rows := []volume{{Tree: 1 << 40, Name: "a"}, {Tree: 1 << 40, Name: "b"}}
 	w.must(w.db.Create(rows).Error)
 	w.must(gormplugin.Move(w.db, &volume{}, rows[1].ID, gormplugin.Below(rows[0].ID)))
 	w.fails(w.db.Save(&rows[1]).Error, pathlock.ErrPathChanged)
