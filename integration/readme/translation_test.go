@@ -170,19 +170,26 @@ func TestTranslation_linksStayInTheLanguage(t *testing.T) {
 	}
 }
 
-// CONTRIBUTING.md says in which file each behaviour is: the files are there.
-func TestContributing_linksLeadToFiles(t *testing.T) {
+// behaviour matches a row of the table of behaviours: its file, and what to look for there.
+var behaviour = regexp.MustCompile(`(?m)^\| .* \| \[.*\]\((.*)\) \| (?:`+"`(.*)`"+`)? ?\|$`)
+
+// CONTRIBUTING.md says where each behaviour is: the files are there, and in them what it names.
+func TestContributing_leadsToBehaviours(t *testing.T) {
 	root := filepath.Join("..", "..")
-	links := link.FindAllStringSubmatch(readPage(t, filepath.Join(root, "CONTRIBUTING.md")), -1)
-	for _, found := range links {
-		if strings.Contains(found[2], "://") || found[2] == "" {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(root, found[2])); err != nil {
+	page := readPage(t, filepath.Join(root, "CONTRIBUTING.md"))
+	for _, found := range link.FindAllStringSubmatch(page, -1) {
+		if _, err := os.Stat(filepath.Join(root, found[2])); err != nil && !strings.Contains(found[2], "://") {
 			t.Errorf("%s: %v", found[0], err)
 		}
 	}
-	if len(links) < 20 {
-		t.Errorf("%d links are found", len(links))
+	rows := behaviour.FindAllStringSubmatch(page, -1)
+	for _, row := range rows {
+		text := readPage(t, filepath.Join(root, row[1]))
+		if named, err := regexp.MatchString(`\bfunc(tion)? (\(.*?\) )?`+row[2]+`\b`, text); row[2] != "" && (err != nil || !named) {
+			t.Errorf("%s has no function %s: %v", row[1], row[2], err)
+		}
+	}
+	if len(rows) < 50 {
+		t.Errorf("%d behaviours are found", len(rows))
 	}
 }
