@@ -23,18 +23,18 @@ var (
 // errNoMore: what the key stands for has taken place, and its answer is not known.
 var errNoMore = errors.New("idempotency: the answer is lost")
 
-// The pauses between two looks at a key whose request is running. No database can wake a client
+// The pauses between two reads of a key whose request is running. No database can wake a client
 // that waits for a row, unless it keeps a connection.
 const (
-	firstLook   = 10 * time.Millisecond
-	longestLook = 250 * time.Millisecond
+	firstPause   = 10 * time.Millisecond
+	longestPause = 250 * time.Millisecond
 )
 
 // claim makes the request the one that runs under a key, or returns the recorded answer.
 func (k *Keys) claim(ctx context.Context, r *request, fingerprint string) (*row, error) {
 	lease, keep := k.config.Lease.Milliseconds(), k.config.Keep.Milliseconds()
 	begun := time.Now()
-	looks := backoff.ExponentialBackOff{InitialInterval: firstLook, MaxInterval: longestLook, Multiplier: 2, RandomizationFactor: 0.5}
+	pauses := backoff.ExponentialBackOff{InitialInterval: firstPause, MaxInterval: longestPause, Multiplier: 2, RandomizationFactor: 0.5}
 	for {
 		found, err := k.read(ctx, r.id)
 		if err != nil {
@@ -64,7 +64,7 @@ func (k *Keys) claim(ctx context.Context, r *request, fingerprint string) (*row,
 		if left <= 0 {
 			return nil, ErrInUse
 		}
-		if err := pause(ctx, min(left, looks.NextBackOff())); err != nil {
+		if err := pause(ctx, min(left, pauses.NextBackOff())); err != nil {
 			return nil, err
 		}
 	}

@@ -32,7 +32,7 @@ const (
 // finishTimeout bounds how long the end of a request is being recorded.
 const finishTimeout = 5 * time.Second
 
-// Handle is the middleware. Put it behind what says who the caller is, and before
+// Handle is the middleware. Mount it after authentication, and before
 // [middleware.Locks.Lock]: a repetition that is answered takes no locks.
 //
 //	r.POST("/plans/:plan/suites", keys.Handle, locks.Lock(spec), create)

@@ -195,7 +195,7 @@ func (c *checker) checkLookups() {
 			Severity: Warning, Check: Lookup, Missing: "no unique index is over " + strings.Join(columns, ", "),
 			Why: "requests look rows up by that: slowly without an index, and not at all where two rows have the same",
 		}
-		if f.Advice = c.refuses(columns); f.Advice == "" {
+		if f.Advice = c.adviceAgainst(columns); f.Advice == "" {
 			f.Statements = []string{c.create("UNIQUE ", columns[len(columns)-1], c.parts(columns), "")}
 		}
 		c.found(f)

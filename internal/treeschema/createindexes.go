@@ -17,8 +17,9 @@ const (
 	mysqlCharacter  = 4
 )
 
-// refuses says why there can be no unique index over some columns, "" if there can.
-func (c *checker) refuses(columns []string) string {
+// adviceAgainst says what to change before there can be a unique index over some columns, "" if
+// there can be one.
+func (c *checker) adviceAgainst(columns []string) string {
 	if slices.ContainsFunc(c.named, func(n named) bool { return n.what == "partition" }) {
 		return "make it one table without partitions: each of its unique indexes has to contain what it is partitioned by"
 	}
@@ -48,14 +49,14 @@ var madeForNames = regexp.MustCompile(`_(` + siblingIndex + `|` + topIndex + `)\
 // IsMadeForNames reports whether an index has the name of one that AutoMigrate makes for names.
 func IsMadeForNames(index string) bool { return madeForNames.MatchString(index) }
 
-// createSiblingIndex makes a unique index for rows with a parent, or says why there can be none.
-func (c *checker) createSiblingIndex() (statements []string, words string) {
+// createSiblingIndex makes a unique index for rows with a parent, or says what to change first.
+func (c *checker) createSiblingIndex() (statements []string, advice string) {
 	columns := c.table.siblings()
-	if c.refuses(columns) != "" {
+	if c.adviceAgainst(columns) != "" {
 		columns = columns[:2] // a parent is in one tree only, and the tree may not fit
 	}
-	if words := c.refuses(columns); words != "" {
-		return nil, words
+	if advice := c.adviceAgainst(columns); advice != "" {
+		return nil, advice
 	}
 	key, live := c.parts(columns), c.table.live(" WHERE ", c.dialect.QuotePart)
 	if !c.dialect.PartialIndexes && live != "" {
@@ -65,11 +66,11 @@ func (c *checker) createSiblingIndex() (statements []string, words string) {
 	return append(statements, c.create("UNIQUE ", siblingIndex, key, live)), ""
 }
 
-// createTopIndex makes a unique index for rows without a parent, or says why there can be none.
-func (c *checker) createTopIndex() (statements []string, words string) {
+// createTopIndex makes a unique index for rows without a parent, or says what to change first.
+func (c *checker) createTopIndex() (statements []string, advice string) {
 	tree, columns := c.table.Tree, c.table.inTree(c.table.Name)
-	if words := c.refuses(columns); words != "" {
-		return nil, words
+	if advice := c.adviceAgainst(columns); advice != "" {
+		return nil, advice
 	}
 	if c.dialect.PartialIndexes {
 		return []string{c.create("UNIQUE ", topIndex, c.parts(columns), " WHERE "+c.isTop())}, ""
@@ -139,11 +140,11 @@ func (c *checker) takesName(path string) bool {
 	if c.dialect == dialect.PostgreSQL {
 		return p.Length > 0 && name.Length > 0 && mysqlCharacter*(p.Length+name.Length) <= postgresIndexBytes
 	}
-	return c.refuses(c.table.inTree(path, c.table.Name)) == ""
+	return c.adviceAgainst(c.table.inTree(path, c.table.Name)) == ""
 }
 
 // createPathIndex makes an index over tree and path, or over as much of the path as an index holds.
-func (c *checker) createPathIndex(path string) (statements []string, words string) {
+func (c *checker) createPathIndex(path string) (statements []string, advice string) {
 	columns := c.table.inTree(path)
 	if c.takesName(path) {
 		return []string{c.create("", path, c.parts(append(columns, c.table.Name)), "")}, ""
@@ -152,7 +153,7 @@ func (c *checker) createPathIndex(path string) (statements []string, words strin
 	if c.isMySQL() {
 		col, tree := c.columns[path], c.columns[c.table.Tree]
 		if c.table.Tree != "" && isLong(tree) {
-			return nil, c.refuses(columns)
+			return nil, c.adviceAgainst(columns)
 		}
 		if most := (mysqlIndexBytes - tree.Bytes) / mysqlCharacter; isLong(col) || col.Length > most {
 			key[len(key)-1] += fmt.Sprintf("(%d)", most)

@@ -95,7 +95,7 @@ func (p *process) Update(ctx context.Context, tree pathlock.Tree, latest bool, c
 	}
 	var refused error
 	done, err := p.drawer.Update(ctx, tree, latest, func(state ticketstore.State) ticketstore.Changes {
-		state.Now, state.Error = state.Now.Add(-p.late), p.late
+		state.Now, state.ClockError = state.Now.Add(-p.late), p.late
 		c := change(state)
 		if !latest { // as if another process had been faster
 			return ticketstore.Changes{}

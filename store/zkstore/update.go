@@ -97,7 +97,7 @@ func (b *backend) sync(ctx context.Context, path string) error {
 func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, error) {
 	now, uncertain, err := b.now(ctx)
 	return ticketstore.State{
-		Tickets: r.record.tickets.Tickets, Now: now, Error: uncertain,
+		Tickets: r.record.tickets.Tickets, Now: now, ClockError: uncertain,
 		Fence: r.record.Fence, Floor: uint64(r.zxid) << fenceBits, Claimed: r.claimed,
 	}, err
 }

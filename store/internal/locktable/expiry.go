@@ -22,7 +22,7 @@ func (r *Request) lease() *time.Time {
 
 // ending returns the end of a lease that begins now.
 func (t *Table) ending(lease time.Duration) time.Time {
-	return t.now.Add(min(lease, pathlock.Forever) + t.Error)
+	return t.now.Add(min(lease, pathlock.Forever) + t.ClockError)
 }
 
 // extend makes a lease run until the given time at least. It never shortens one.
@@ -51,7 +51,7 @@ func (o *owner) shares() bool {
 }
 
 // Ends returns when the request ends, unless its lease is prolonged. It is zero for a waiter that
-// is not mortal.
+// does not expire.
 func (r *Request) Ends() time.Time {
 	if end := *r.lease(); r.Queued() || end.Before(r.owner.until) {
 		return end
@@ -60,7 +60,7 @@ func (r *Request) Ends() time.Time {
 }
 
 // begin mints the fence of a request that has been granted, and starts its lease: with the grant,
-// or with the last sign of life of a mortal waiter. A request that is to be apart shares its
+// or with the last sign of life of a waiter that expires. A request that is to be apart shares its
 // owner's lease if the owner has released everything meanwhile.
 func (t *Table) begin(r *Request) {
 	t.fence = t.mint(t.now)
@@ -68,15 +68,15 @@ func (t *Table) begin(r *Request) {
 	r.fence, r.since = t.fence, t.now
 	until := t.ending(r.Lease)
 	if !r.until.IsZero() {
-		until = r.until // of the mortal waiter that it was
+		until = r.until // of the waiter that it was
 	}
 	r.apart, r.until = r.Apart && !r.owner.until.IsZero(), time.Time{}
 	t.extend(r.lease(), until)
 }
 
-// revive prolongs the life of a waiter, if it is mortal.
+// revive prolongs the lease of a waiter, if it has one.
 func (t *Table) revive(r *Request, until time.Time) {
-	if t.mortal {
+	if t.waitersExpire {
 		t.extend(&r.until, until)
 	}
 }
@@ -109,11 +109,11 @@ func (t *Table) leaseOf(l pathlock.Lease) *time.Time {
 }
 
 // ErrExpired is why a waiter whose process has given no sign of life has lost its place.
-var ErrExpired = errors.New("nobody asked any more")
+var ErrExpired = errors.New("its process gave no sign of life")
 
 // reclaim takes everything away from owners whose lease has ended, and hands it over. Their waits
 // end too, because they asked for more than what they have lost. An apart grant alone is released
-// at the end of its own lease, and a mortal waiter leaves the queue at the end of its life.
+// at the end of its own lease, and a waiter that expires leaves the queue at the end of its own.
 func (t *Table) reclaim() {
 	if t.first.IsZero() || t.now.Before(t.first) {
 		return
@@ -132,7 +132,7 @@ func (t *Table) reclaim() {
 			}
 			unwatched = append(unwatched, t.remove(r)...)
 			if waited {
-				t.end(r, fmt.Errorf("%w: %w for what owner %s waits for in %s", pathlock.ErrLost, ErrExpired, r.Owner.Short(), t.tree))
+				t.end(r, fmt.Errorf("%w: the wait of owner %s in %s ended: %w", pathlock.ErrLost, r.Owner.Short(), t.tree, ErrExpired))
 			}
 		}
 	}

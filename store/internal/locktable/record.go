@@ -44,7 +44,7 @@ type Record struct {
 }
 
 // Restore fills an empty table with what records say at the given time, and hands over what nobody
-// holds any more. It is followed by no [Table.Enter]. Waiters are mortal in a restored table: each
+// holds any more. It is followed by no [Table.Enter]. Waiters expire in a restored table: each
 // leaves the queue when its lease ends, unless it is asked for again.
 //
 // The fence is that of the latest grant. The place is the last one in the order of arrival that a
@@ -52,7 +52,7 @@ type Record struct {
 //
 // At most limit requests are granted by all that follows, if limit is positive.
 func (t *Table) Restore(records []*Record, now time.Time, fence, place uint64, limit int) {
-	t.now, t.fence, t.ticket, t.mortal, t.limit = now, fence, place, true, limit
+	t.now, t.fence, t.ticket, t.waitersExpire, t.limit = now, fence, place, true, limit
 	slices.SortFunc(records, func(a, b *Record) int {
 		return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Place, b.Place))
 	})

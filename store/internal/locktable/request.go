@@ -22,8 +22,8 @@ type Request struct {
 	// since is when the wait began, and then when the grant was made. waitUntil is when the wait
 	// ends.
 	since, waitUntil time.Time
-	// until is when the request's own lease ends: that of a mortal waiter, or of an apart grant. It
-	// is zero for others.
+	// until is when the request's own lease ends: that of a waiter that expires, or of an apart
+	// grant. It is zero for others.
 	until time.Time
 	// apart says that the grant does not share its owner's lease.
 	apart bool

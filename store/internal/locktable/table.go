@@ -26,9 +26,9 @@ type Table struct {
 	// MostWaiters is how many requests may wait, 0 for any number. One too many gets a conflict
 	// that matches [pathlock.ErrQueueFull], too.
 	MostWaiters int
-	// Error bounds how much later the true time may be than the time that a use states. Leases last
-	// longer by it.
-	Error time.Duration
+	// ClockError bounds how much later the true time may be than the time that a use states. Leases
+	// last longer by it.
+	ClockError time.Duration
 
 	tree  pathlock.Tree
 	mint  func(now time.Time) (fence uint64)
@@ -40,7 +40,8 @@ type Table struct {
 	ticket uint64    // of the latest request
 	fence  uint64    // of the latest grant
 	now    time.Time
-	mortal bool // waiters have leases
+	// waitersExpire says that a waiter has a lease, too, which its process has to prolong.
+	waitersExpire bool
 	// limit bounds how many requests one use grants, if it is positive. What is left over stays in
 	// the queue, and waits for nobody.
 	limit, granted int
@@ -300,7 +301,7 @@ func (t *Table) succeed(from *owner, id pathlock.Owner) *owner {
 
 // transferred describes what an owner holds.
 func (t *Table) transferred(o *owner) pathlock.Transferred {
-	answer := pathlock.Transferred{Left: o.until.Sub(t.now) - t.Error, Grants: make([]pathlock.TransferredGrant, 0, len(o.Grants))}
+	answer := pathlock.Transferred{Left: o.until.Sub(t.now) - t.ClockError, Grants: make([]pathlock.TransferredGrant, 0, len(o.Grants))}
 	for _, q := range o.Grants {
 		r := of(q)
 		answer.Grants = append(answer.Grants, pathlock.TransferredGrant{
