@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 unset "${!PATHLOCK_TEST_@}" CI
 # The others test servers, or programs and pages that they start.
 others='/(bench|store/(quorum|redisstore|zkstore|etcdstore)|cmd/pathlock/(command|internal/doctor)|proof/histories|integration/.*|sample-app(/internal/(httpapi|storm))?)$'
-packages=(./integration) # takes longest
+packages=(./integration ./integration/fsck) # take longest
 while read -r package; do
 	[[ $package =~ $others ]] || packages+=("$package")
 done < <(go list -m -f '{{.Path}}/...' | xargs go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' | grep .)

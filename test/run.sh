@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 # A module runs in one of the two parts. In each, the packages that take longest come first, so that
 # no core idles at the end.
 watched=(./store/zkstore ./store/redisstore ./gormplugin ./store/etcdstore ./store/quorum ./fsck)
-unwatched=(./integration ./store/sqlstore ./integration/samplepage ./integration/release
+unwatched=(./integration ./integration/fsck ./store/sqlstore ./integration/samplepage ./integration/release
 	./sample-app ./sample-app/internal/httpapi ./cmd/pathlock/command)
 while read -r module; do
 	case ${module#"$PWD"}/ in

@@ -1,15 +1,23 @@
-package integration
+// Package fsck_test runs the suite of package fsck on the databases whose drivers the root module
+// does not require.
+package fsck_test
 
 import (
 	"database/sql"
 	"path/filepath"
 	"testing"
 
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "github.com/ncruces/go-sqlite3/driver"
+	"go.uber.org/goleak"
+
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/test/fscktest"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // opened opens a database until the end of the test, and runs statements.
 func opened(t testing.TB, driver, name string, statements ...string) *sql.DB {
