@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -120,7 +121,7 @@ func (m *Locks) check(spec lockspec.Spec) error {
 func (m *Locks) Table(table lockspec.Table) gin.HandlerFunc {
 	routes := make(map[string]gin.HandlerFunc, len(table))
 	for route, spec := range table {
-		routes[route] = m.Lock(spec)
+		routes[strings.ReplaceAll(route, `\:`, ":")] = m.Lock(spec) // FullPath has no escapes
 	}
 	return func(c *gin.Context) {
 		if lock, ok := routes[c.Request.Method+" "+c.FullPath()]; ok {
