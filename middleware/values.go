@@ -37,17 +37,17 @@ type values struct {
 func (v *values) get(src lockspec.Source) ([]string, error) {
 	switch src.From() {
 	case lockspec.FromParam:
-		return single(v.c.Params.Get(src.Name()))
+		return v.params(src.Name()), nil
 	case lockspec.FromQuery:
 		return fieldValues(src, v.c.QueryArray(src.Name())), nil
 	case lockspec.FromHeader:
 		return fieldValues(src, v.c.Request.Header.Values(src.Name())), nil
 	case lockspec.FromFunc:
 		value, ok, err := src.Extract(v.c.Request.WithContext(withGinContext(v.c.Request.Context(), v.c)), v.c.Param)
-		if err != nil {
+		if err != nil || !ok {
 			return nil, err
 		}
-		return single(value, ok)
+		return []string{value}, nil
 	case lockspec.FromJSON, lockspec.FromForm:
 		return v.fromBody(src)
 	default:
@@ -55,12 +55,15 @@ func (v *values) get(src lockspec.Source) ([]string, error) {
 	}
 }
 
-// single is the only value of a field, which is there if ok is set.
-func single(value string, ok bool) ([]string, error) {
-	if !ok {
-		return nil, nil
+// params returns all values of a parameter. If groups repeat its name, it has several, of which
+// gin's Param takes the first, and ShouldBindUri the last.
+func (v *values) params(name string) (values []string) {
+	for _, p := range v.c.Params {
+		if p.Key == name {
+			values = append(values, p.Value)
+		}
 	}
-	return []string{value}, nil
+	return values
 }
 
 // fieldValues is what a source takes of a repeated field: all of a list, and otherwise the first,
