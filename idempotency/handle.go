@@ -17,6 +17,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/gincontext"
+	"github.com/pathlock-go/pathlock/internal/web"
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
@@ -72,8 +73,8 @@ func (k *Keys) Handle(c *gin.Context) {
 		return
 	}
 	fingerprint, err := k.fingerprint(c)
-	if errors.Is(err, errBodyGone) {
-		k.misplaced(c, "what runs before Handle has read the body, and has not put it back")
+	if errors.Is(err, web.ErrGone) {
+		k.misplaced(c, err.Error())
 		return
 	}
 	if err != nil {

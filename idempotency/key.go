@@ -79,19 +79,13 @@ func hash(texts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// errBodyGone says that there was a body, and that it can no longer be read.
-var errBodyGone = errors.New("idempotency: the body has been read")
-
 // fingerprint tells requests apart that were sent under one key.
 func (k *Keys) fingerprint(c *gin.Context) (string, error) {
 	body, err := web.ReadBody(c.Writer, c.Request, c, k.config.MaxBody, k.config.BodyTimeout)
-	r := c.Request
-	if err == nil && len(body) == 0 && (r.ContentLength > 0 || len(r.PostForm) > 0 || r.MultipartForm != nil) {
-		err = errBodyGone
-	}
 	if err != nil {
 		return "", err
 	}
+	r := c.Request
 	return hash(r.Method, r.URL.EscapedPath(), r.URL.RawQuery, string(body)), nil
 }
 

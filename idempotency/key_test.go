@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/web"
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
@@ -44,7 +45,7 @@ func TestFingerprint_missesABodyThatWasRead(t *testing.T) {
 		if got := c.PostForm("name"); got != "x" {
 			t.Fatalf("the form has %q", got)
 		}
-		if _, err := k.fingerprint(c); !errors.Is(err, errBodyGone) {
+		if _, err := k.fingerprint(c); !errors.Is(err, web.ErrGone) {
 			t.Errorf("of %d bytes: %v", length, err)
 		}
 	}

@@ -101,6 +101,30 @@ func TestBody_readOrReplacedBeforeTheLocks(t *testing.T) {
 	}
 }
 
+// What a middleware has read and keeps for itself is unknown to the spec, and no value is missing.
+func TestBody_readAndNotPutBack(t *testing.T) {
+	id, parent := lockspec.Param("id"), lockspec.Form("parent").OrTop()
+	for _, tt := range []struct {
+		spec   lockspec.Spec
+		kind   string
+		early  func(c *gin.Context)
+		status int
+	}{
+		{lockspec.Rename(id, lockspec.JSON("parent").Optional()), "application/json", func(c *gin.Context) { _ = c.ShouldBindJSON(&struct{}{}) }, http.StatusInternalServerError},
+		{lockspec.Move(id, parent), "application/x-www-form-urlencoded", func(c *gin.Context) { _, _ = c.GetRawData() }, http.StatusInternalServerError},
+		{lockspec.Move(id, parent), "application/x-www-form-urlencoded", func(c *gin.Context) { c.PostForm("x") }, http.StatusNoContent},
+		{lockspec.Move(id, parent), "multipart/form-data; boundary=b", func(c *gin.Context) { c.PostForm("x") }, http.StatusNoContent},
+	} {
+		body := map[bool]string{true: multipartBody("parent", "4", `f"; filename="f`, "x"), false: "parent=4"}[strings.HasPrefix(tt.kind, "multipart")]
+		f := newFixture(t, memstore.New(), middleware.Config{})
+		f.engine.POST("/early/:id", tt.early, f.locks.Lock(tt.spec), f.holding("X /dir1/dir2", "X /other/dir2"))
+		f.is(tt.kind, f.send("POST", "/early/3", body, "Content-Type", tt.kind), tt.status, "")
+		if logged := strings.Contains(f.log.String(), "not put it back"); logged != (tt.status == http.StatusInternalServerError) {
+			t.Errorf("%s: logged is %q", tt.kind, f.log.String())
+		}
+	}
+}
+
 type closes struct {
 	io.Reader
 	closed bool

@@ -68,7 +68,8 @@
 //     gin knows lower-case types only: others are put into lower case before the handler runs.
 //   - gin binds the query and not the body of a GET, and nobody reads that of a HEAD: 400.
 //   - If earlier middleware read the body by [gin.Context.ShouldBindBodyWith], sources and handler
-//     read the copy that gin keeps.
+//     read the copy that gin keeps. If it read JSON in another way, it must put the body back:
+//     otherwise the request is answered with 500. A form that it has parsed stays as it is.
 //   - A [lockspec.Query] source reads what [gin.Context.Query] and [gin.Context.ShouldBindQuery]
 //     do, whatever the body has. A handler that uses [gin.Context.ShouldBind] or
 //     [http.Request.FormValue] would look in the body, too, and there first.

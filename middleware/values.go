@@ -102,21 +102,24 @@ func (v *values) fromBody(src lockspec.Source) ([]string, error) {
 // parse makes sure that handlers read the body as JSON, or as a form. A form without a body needs
 // no type.
 func (v *values) parse(isForm bool) (err error) {
+	r := v.c.Request
 	// Of these, gin binds the query and not the body.
-	if method := v.c.Request.Method; method == http.MethodGet || method == http.MethodHead {
-		return &lockspec.InvalidError{Reason: fmt.Sprintf("a %s cannot have its values in the body", method)}
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return &lockspec.InvalidError{Reason: fmt.Sprintf("a %s cannot have its values in the body", r.Method)}
 	}
 	switch {
 	case !isForm:
 		err = v.locks.wantJSON(v.c)
-	case len(v.body) > 0 || !hasNoType(v.c.Request.Header):
+	case len(v.body) > 0 || !hasNoType(r.Header):
 		err = wantType(v.c, binding.MIMEPOSTForm, binding.MIMEMultipartPOSTForm)
 	}
 	switch {
 	case err != nil:
 		return err
+	case isForm && errors.Is(v.unread, web.ErrGone) && (len(r.PostForm) > 0 || r.MultipartForm != nil):
+		return v.parseForm() // earlier code has parsed it
 	case v.unread != nil:
-		return v.locks.unreadBody(v.c.Request.Context(), v.unread)
+		return v.locks.unreadBody(r.Context(), v.unread)
 	case isForm:
 		return v.parseForm()
 	}
@@ -226,6 +229,8 @@ func (m *Locks) unreadBody(ctx context.Context, err error) error {
 	limited, isTooLarge := errors.AsType[*http.MaxBytesError](err)
 	_, isNetwork := errors.AsType[net.Error](err)
 	switch {
+	case errors.Is(err, web.ErrGone):
+		return fmt.Errorf("middleware: %w", err)
 	case errors.Is(err, web.ErrTooLarge):
 		return tooLarge(m.config.MaxBody)
 	case isTooLarge:

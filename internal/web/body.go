@@ -17,6 +17,8 @@ var (
 	ErrTimeout = errors.New("the body took too long to arrive")
 	// ErrTooLarge is the error of a body that is longer than the limit.
 	ErrTooLarge = errors.New("the body is too large")
+	// ErrGone is the error of a body that earlier code has read.
+	ErrGone = errors.New("what ran before has read the body, and has not put it back")
 )
 
 // keeper is the context of gin, which may keep what it has read of a body.
@@ -35,7 +37,7 @@ const bodyBytesKey = "_gin-gonic/gin/bodybyteskey"
 //
 // Earlier middleware may have read the body by gin's ShouldBindBodyWith, which keeps what it reads,
 // and may have replaced it since. Then the request has the body that it has now, and what gin keeps
-// is the same afterwards: handlers read either.
+// is the same afterwards: handlers read either. A body that it has read otherwise is gone.
 //
 // The wait for the body is bounded if the timeout is positive, the connection takes read deadlines
 // and the server has no limit of its own. The error is ErrTimeout if either bound is reached. Then
@@ -47,6 +49,8 @@ func ReadBody(w http.ResponseWriter, r *http.Request, c keeper, limit int64, tim
 	switch kept, _ := kept.([]byte); {
 	case err != nil:
 		return nil, err
+	case kept == nil && len(body) == 0 && (r.ContentLength > 0 || len(r.PostForm) > 0 || r.MultipartForm != nil):
+		return nil, ErrGone
 	case kept == nil:
 	case len(body) > 0:
 		c.Set(bodyBytesKey, body)
