@@ -18,12 +18,11 @@ import (
 // field, or an object on the way to it, is missing, and [ErrNull] where the field is null.
 //
 // The lock has to be on the node that the handler works on. So the error is an [*InvalidError]
-// wherever the handler's decoder might read the field in another way. As in [encoding/json], a key
-// also matches in another case of letters. These are errors, beside those of [CheckJSON]:
+// wherever the handler's decoder might read the field in another way. These are errors, beside those
+// of [CheckJSON]:
 //
-//   - in one object, two keys that match the same name, of which decoders take one or the other
-//   - a key that matches by a letter of another length, such as the Kelvin sign or the dotted
-//     capital I, which gin's decoders (see its build tags) do not agree about
+//   - a key that differs from the name by the case of letters: structs have it, and maps do not
+//   - in one object, two keys that are the same but for that
 //   - half of a surrogate pair ("\ud83d") in a field, which decoders silently replace by U+FFFD
 //   - a field that is neither text nor a number nor null
 func JSONValues(body []byte, src Source) ([]string, error) {
@@ -105,8 +104,8 @@ func member(object []byte, name string) (value json.RawMessage, wrong string) {
 			continue
 		case value != nil:
 			return nil, fmt.Sprintf("the key %q occurs twice in one object, in whichever case of letters", shown.Cut(key))
-		case len(key) != len(name):
-			return nil, fmt.Sprintf("the key %q is spelt in unusual letters", shown.Cut(key))
+		case key != name:
+			return nil, fmt.Sprintf("the key %q is to be spelt %q", shown.Cut(key), shown.Cut(name))
 		}
 		value = one
 	}
