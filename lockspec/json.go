@@ -22,7 +22,8 @@ import (
 // of [CheckJSON]:
 //
 //   - a key that differs from the name by the case of letters: structs have it, and maps do not
-//   - in one object, two keys that are the same but for that
+//   - a key whose hash in jsoniter is the name's: gin's build tag jsoniter takes it for the name
+//   - in one object, two keys of which either is the name or one of these
 //   - half of a surrogate pair ("\ud83d") in a field, which decoders silently replace by U+FFFD
 //   - a field that is neither text nor a number nor null
 func JSONValues(body []byte, src Source) ([]string, error) {
@@ -92,15 +93,20 @@ func CheckJSON(body []byte) error {
 func member(object []byte, name string) (value json.RawMessage, wrong string) {
 	// Some decoders fold letters, such as ſ to s, and others lower them, such as İ to i.
 	lower := strings.ToLower(name)
+	hash := hashOf(hashBasis, []byte(lower))
 	dec := json.NewDecoder(bytes.NewReader(object))
 	_, _ = dec.Token() // the brace
 	for dec.More() {
+		before := dec.InputOffset()
 		token, _ := dec.Token()
+		key, _ := token.(string)
+		quoted := object[before:dec.InputOffset()]
+		quoted = quoted[bytes.IndexByte(quoted, '"')+1:]
+		plain := bytes.IndexAny(quoted, `\"`)
 		var one json.RawMessage
 		_ = dec.Decode(&one)
-		key, _ := token.(string)
 		switch {
-		case !strings.EqualFold(key, name) && strings.ToLower(key) != lower:
+		case !strings.EqualFold(key, name) && strings.ToLower(key) != lower && hashOf(hashOf(hashBasis, quoted[:plain]), []rune(key[plain:])) != hash:
 			continue
 		case value != nil:
 			return nil, fmt.Sprintf("the key %q occurs twice in one object, in whichever case of letters", shown.Cut(key))
@@ -110,6 +116,22 @@ func member(object []byte, name string) (value json.RawMessage, wrong string) {
 		value = one
 	}
 	return value, ""
+}
+
+// hashBasis is the hash of an empty key.
+const hashBasis = 0x811c9dc5
+
+// hashOf is all by which jsoniter, a build tag of gin's, finds a field of a struct. Clients can forge
+// it. It is of the bytes before the first escape of a key, and of the characters from there on. It
+// goes on from the hash of what comes before.
+func hashOf[C byte | rune](hash int64, key []C) int64 {
+	for _, c := range key {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		hash = (hash ^ int64(c)) * 0x1000193
+	}
+	return hash
 }
 
 // scalar returns the text of a string or a number, or what is wrong with a value.

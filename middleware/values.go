@@ -28,9 +28,8 @@ type values struct {
 	// body was read ahead, or unread says why not.
 	body   []byte
 	unread error
-	// parsed is set once it is known how handlers read the body. form has it if it is a form.
-	parsed bool
-	form   *http.Request
+	// form has the body if it is a form.
+	form *http.Request
 }
 
 // get returns the values of a source, as [lockspec.Spec.Read] wants them.
@@ -82,11 +81,10 @@ func fieldValues(src lockspec.Source, values []string) []string {
 // form, some look there first, some last and some not at all.
 func (v *values) fromBody(src lockspec.Source) ([]string, error) {
 	isForm := src.From() == lockspec.FromForm
-	if !v.parsed {
+	if v.form == nil {
 		if err := v.parse(isForm); err != nil {
 			return nil, err
 		}
-		v.parsed = true
 	}
 	switch {
 	case isForm && v.c.Request.URL.Query().Has(src.Name()):
