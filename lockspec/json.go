@@ -92,21 +92,19 @@ func CheckJSON(body []byte) error {
 // that matches the name. The object is valid JSON.
 func member(object []byte, name string) (value json.RawMessage, wrong string) {
 	// Some decoders fold letters, such as ſ to s, and others lower them, such as İ to i.
-	lower := strings.ToLower(name)
-	hash := hashOf(hashBasis, []byte(lower))
+	hash := hashOf(hashBasis, []byte(strings.ToLower(name)))
 	dec := json.NewDecoder(bytes.NewReader(object))
 	_, _ = dec.Token() // the brace
 	for dec.More() {
-		before := dec.InputOffset()
+		quoted := object[dec.InputOffset():]
 		token, _ := dec.Token()
 		key, _ := token.(string)
-		quoted := object[before:dec.InputOffset()]
 		quoted = quoted[bytes.IndexByte(quoted, '"')+1:]
 		plain := bytes.IndexAny(quoted, `\"`)
 		var one json.RawMessage
 		_ = dec.Decode(&one)
 		switch {
-		case !strings.EqualFold(key, name) && strings.ToLower(key) != lower && hashOf(hashOf(hashBasis, quoted[:plain]), []rune(key[plain:])) != hash:
+		case !strings.EqualFold(strings.ToLower(key), name) && hashOf(hashOf(hashBasis, quoted[:plain]), []rune(key[plain:])) != hash:
 			continue
 		case value != nil:
 			return nil, fmt.Sprintf("the key %q occurs twice in one object, in whichever case of letters", shown.Cut(key))

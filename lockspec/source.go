@@ -46,7 +46,7 @@ type Source struct {
 	path bool
 	// separator is what Each was given.
 	separator []string
-	extract   extractor
+	extract   func(r *http.Request, param func(name string) string) (value string, ok bool, err error)
 	// mapped is what Map was given.
 	mapped func(string) string
 	// top is set by OrTop. topOf is OrTop's argument, nil if it had none.
@@ -75,9 +75,6 @@ func Form(name string) Source { return Source{from: FromForm, name: name} }
 
 // Const is the same value for every request.
 func Const(value string) Source { return Source{from: fromConst, name: value} }
-
-// extractor is what [Func] is given.
-type extractor func(r *http.Request, param func(name string) string) (value string, ok bool, err error)
 
 // Func is what extract finds. The name is for messages. Besides the request, extract gets a
 // function that returns the route's parameters by name, because some routers do not keep them in

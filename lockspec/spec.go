@@ -266,13 +266,7 @@ func (s Spec) Check() error {
 
 // looksIn reports whether the spec has a source in a part of the request.
 func (s Spec) looksIn(from From) bool {
-	for i := range s.parts {
-		p := &s.parts[i]
-		if p.node.from == from || p.dest.from == from || p.name.from == from || p.dest.topOf != nil && p.dest.topOf.from == from {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Sources(), func(src Source) bool { return src.from == from })
 }
 
 // Sources returns where the spec finds its values, in the order of the constructors' arguments. The

@@ -105,11 +105,11 @@ func (v *visit) pause(ctx context.Context, length time.Duration) error {
 	}
 }
 
-// take acquires requests, one per tree, all or none, within the budget. It waits for one tree after
-// the other and keeps what it has. The order is the same for everybody. After an error it holds
-// nothing.
+// take acquires requests, one per tree, all or none, within the wait that is left. It waits for one
+// tree after the other and keeps what it has. The order is the same for everybody. After an error
+// it holds nothing.
 func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*lockSet, error) {
-	locks, whole := newLockSet(), false
+	locks, whole := new(lockSet), false
 	defer func() {
 		if !whole {
 			locks.release(ctx)
@@ -140,7 +140,7 @@ func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*lockSet
 
 // add takes one request under the locks that there are.
 func (v *visit) add(ctx context.Context, locks *lockSet, req pathlock.Request) error {
-	req.Wait, req.Lease = v.budget.remaining(), v.config.Lease
+	req.Wait, req.Lease = v.remaining(), v.config.Lease
 	req.Asserted = v.asserted
 	lock, err := v.locker.Acquire(locks.context(ctx), req)
 	if err == nil {
@@ -202,17 +202,10 @@ func because(ctx context.Context, err error) error {
 // lockSet is what one request holds, in the order in which it was taken. nil is nothing.
 type lockSet struct {
 	taken []*pathlock.Lock
-	one   [1]*pathlock.Lock // the place of taken, which is hardly ever longer
 	limit *time.Timer
 	// along is the lock among them with which the token's hold follows a node that moves, nil if
 	// there is none.
 	along *pathlock.Lock
-}
-
-func newLockSet() *lockSet {
-	s := new(lockSet)
-	s.taken = s.one[:0]
-	return s
 }
 
 // context returns the context of the innermost lock, which carries the scope of all and ends with
@@ -243,17 +236,10 @@ func (s *lockSet) waited() bool { return slices.ContainsFunc(s.taken, (*pathlock
 // degraded reports whether any of the locks keeps nobody out.
 func (s *lockSet) degraded() bool { return slices.ContainsFunc(s.taken, (*pathlock.Lock).Degraded) }
 
-// budget is the time that one request may wait for others, in all trees and tries together.
-type budget struct{ ends time.Time }
-
-// newBudget returns a budget that begins now. It is empty for [pathlock.NoWait].
-func newBudget(wait time.Duration) budget {
-	return budget{time.Now().Add(max(wait, 0))}
-}
-
-// remaining returns what is left, as a [pathlock.Request.Wait].
-func (b budget) remaining() time.Duration {
-	if left := time.Until(b.ends); left > 0 {
+// remaining returns what is left of the time that the request may wait for others, in all trees and
+// tries together, as a [pathlock.Request.Wait].
+func (v *visit) remaining() time.Duration {
+	if left := time.Until(v.waitsUntil); left > 0 {
 		return left
 	}
 	return pathlock.NoWait

@@ -149,11 +149,6 @@ const (
 	defaultMaxHold     = time.Minute
 )
 
-// degradedHeader is the header that says "true" in the answer to a request that went on while the
-// lock store was unavailable: see [pathlock.Degrade]. Only requests whose specs are
-// [lockspec.Spec.Asserted] go on.
-const degradedHeader = "Lock-Degraded"
-
 // Config says how locks are taken. The zero Config is usable.
 type Config struct {
 	// Resolvers find the nodes of ids with a [lockspec.Source.Kind], by that kind.

@@ -47,10 +47,8 @@ func (v *values) get(src lockspec.Source) ([]string, error) {
 			return nil, err
 		}
 		return []string{value}, nil
-	case lockspec.FromJSON, lockspec.FromForm:
+	default: // FromJSON, FromForm
 		return v.fromBody(src)
-	default:
-		return nil, fmt.Errorf("middleware: there is no way to get a %s", src)
 	}
 }
 

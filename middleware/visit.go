@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -23,7 +24,8 @@ type visit struct {
 	spec    lockspec.Spec
 	reads   values // those of the spec's sources
 	values  lockspec.Values
-	budget  budget
+	// waitsUntil is when the request gives up.
+	waitsUntil time.Time
 	// carried is the request's token. hold is what it names, nil until the request uses it.
 	carried carried
 	hold    *hold
@@ -66,7 +68,7 @@ func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 	}
 	defer v.follow(outer, locks)
 	if locks.degraded() {
-		c.Header(degradedHeader, "true")
+		c.Header("Lock-Degraded", "true") // see [pathlock.Degrade]
 	}
 	switch {
 	case c.IsAborted():
@@ -89,18 +91,15 @@ func (m *Locks) visit(c *gin.Context, spec lockspec.Spec) (*visit, error) {
 		return nil, m.unreadBody(c.Request.Context(), unread)
 	}
 	v := &visit{
-		Locks: m, c: c, spec: spec, reads: values{locks: m, c: c, body: body, unread: unread}, budget: newBudget(m.wait), carried: token, asserted: spec.IsAsserted(),
+		Locks: m, c: c, spec: spec, reads: values{locks: m, c: c, body: body, unread: unread}, waitsUntil: time.Now().Add(m.wait), carried: token, asserted: spec.IsAsserted(),
 	}
 	v.values, err = spec.Read(v.reads.get)
 	return v, err
 }
 
-// requestIDHeader is the header that [headerRequestID] reads.
-const requestIDHeader = "X-Request-Id"
-
 // headerRequestID is the default of [Config.RequestID].
 func headerRequestID(c *gin.Context) string {
-	return cmp.Or(c.GetHeader(requestIDHeader), c.Writer.Header().Get(requestIDHeader))
+	return cmp.Or(c.GetHeader("X-Request-Id"), c.Writer.Header().Get("X-Request-Id"))
 }
 
 // withOrigin returns the context of a request with where its locks come from.
