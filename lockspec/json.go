@@ -18,11 +18,11 @@ import (
 // field, or an object on the way to it, is missing, and [ErrNull] where the field is null.
 //
 // The lock has to be on the node that the handler works on. So the error is an [*InvalidError]
-// wherever the handler's decoder might read the field in another way. These are errors, beside those
-// of [CheckJSON]:
+// wherever the handler's decoder might read the field in another way. These are errors, beside
+// those of [CheckJSON]:
 //
 //   - a key that differs from the name by the case of letters: structs have it, and maps do not
-//   - a key whose hash in jsoniter is the name's: gin's build tag jsoniter takes it for the name
+//   - a key that gin takes for the name when it is built with its tag jsoniter or go_json
 //   - in one object, two keys of which either is the name or one of these
 //   - half of a surrogate pair ("\ud83d") in a field, which decoders silently replace by U+FFFD
 //   - a field that is neither text nor a number nor null
@@ -91,20 +91,16 @@ func CheckJSON(body []byte) error {
 // member returns what an object has for a name, nil if that is nothing, or what is wrong with a key
 // that matches the name. The object is valid JSON.
 func member(object []byte, name string) (value json.RawMessage, wrong string) {
-	// Some decoders fold letters, such as ſ to s, and others lower them, such as İ to i.
-	hash := hashOf(hashBasis, []byte(strings.ToLower(name)))
 	dec := json.NewDecoder(bytes.NewReader(object))
 	_, _ = dec.Token() // the brace
 	for dec.More() {
-		quoted := object[dec.InputOffset():]
+		_, written, _ := bytes.Cut(object[dec.InputOffset():], []byte(`"`))
 		token, _ := dec.Token()
 		key, _ := token.(string)
-		quoted = quoted[bytes.IndexByte(quoted, '"')+1:]
-		plain := bytes.IndexAny(quoted, `\"`)
 		var one json.RawMessage
 		_ = dec.Decode(&one)
 		switch {
-		case !strings.EqualFold(strings.ToLower(key), name) && hashOf(hashOf(hashBasis, quoted[:plain]), []rune(key[plain:])) != hash:
+		case !isTaken(key, written, name):
 			continue
 		case value != nil:
 			return nil, fmt.Sprintf("the key %q occurs twice in one object, in whichever case of letters", shown.Cut(key))
@@ -116,12 +112,22 @@ func member(object []byte, name string) (value json.RawMessage, wrong string) {
 	return value, ""
 }
 
+// isTaken reports whether any of gin's decoders, see its build tags, takes a key for a name.
+// written begins with the key as it was sent.
+func isTaken(key string, written []byte, name string) bool {
+	plain := bytes.IndexAny(written, `\"`)
+	lowered, lower := strings.ToLower(key), strings.ToLower(name)
+	return strings.EqualFold(lowered, name) || // some fold letters, such as ſ to s, others lower them, such as İ to i
+		written[plain] == '\\' && strings.HasPrefix(lower, lowered) || // go-json counts an escape as six letters
+		hashOf(hashOf(hashBasis, written[:plain]), []rune(key[plain:])) == hashOf(hashBasis, []byte(lower)) // jsoniter
+}
+
 // hashBasis is the hash of an empty key.
 const hashBasis = 0x811c9dc5
 
-// hashOf is all by which jsoniter, a build tag of gin's, finds a field of a struct. Clients can forge
-// it. It is of the bytes before the first escape of a key, and of the characters from there on. It
-// goes on from the hash of what comes before.
+// hashOf is all by which jsoniter finds a field of a struct. Clients can forge it. It is of the
+// bytes before the first escape of a key, and of the characters from there on. It goes on from the
+// hash of what comes before.
 func hashOf[C byte | rune](hash int64, key []C) int64 {
 	for _, c := range key {
 		if 'A' <= c && c <= 'Z' {

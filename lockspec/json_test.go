@@ -48,8 +48,9 @@ func TestJSONValues(t *testing.T) {
 		{"{\"\u0130d\":2}", "id", nil, "id: the key \"\u0130d\" is to be spelt"},
 		{"{\"ta\u017fk\":2}", "task", nil, "is to be spelt"}, // which encoding/json alone takes for task
 
-		// keys that jsoniter takes for the names
+		// keys that jsoniter takes for the names, and go-json
 		{`{"parent_id":4,"\u015c\u9593\ud960\udfc9\udaa3\ude9a":9}`, "parent_id", nil, "occurs twice"},
+		{`{"parent_id":4,"P\u0061":9}`, "parent_id", nil, "occurs twice"},
 		{`{"é\u03bf\u2375\udbaa\udfe6\udab8\udd21":9}`, "id", nil, "is to be spelt \"id\""},
 		{`{"` + strings.Repeat("k", 100_000) + `":1,"` + strings.Repeat("k", 100_000) + `":2}`, strings.Repeat("k", 100_000), nil, "occurs twice"},
 		{" \n", "name", nil, "the body is empty"},
