@@ -245,20 +245,17 @@ type Config struct {
 // strategies of bsm/redislock fit.
 type RetryStrategy interface{ NextBackoff() time.Duration }
 
-// doubling pauses for as long as it says, and doubles at each pause until it has reached the
-// longest.
+// doubling pauses for as long as it says, and doubles at each pause up to the longest.
 type doubling time.Duration
-
-const firstPause, longestPause = 4 * time.Millisecond, 64 * time.Millisecond
 
 // NextBackoff implements [RetryStrategy].
 func (d *doubling) NextBackoff() time.Duration {
 	pause := time.Duration(*d)
-	if *d *= 2; pause > longestPause {
+	if *d *= 2; pause > 64*time.Millisecond {
 		return 0
 	}
 	return pause
 }
 
 // defaultRetry is the default of [Config.Retry].
-func defaultRetry() RetryStrategy { return new(doubling(firstPause)) }
+func defaultRetry() RetryStrategy { return new(doubling(4 * time.Millisecond)) }

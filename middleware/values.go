@@ -106,7 +106,7 @@ func (v *values) parse(isForm bool) (err error) {
 	switch {
 	case !isForm:
 		err = v.locks.wantJSON(v.c)
-	case len(v.body) > 0 || !hasNoType(r.Header):
+	case len(v.body) > 0 || r.Header.Get("Content-Type") != "":
 		err = wantType(v.c, binding.MIMEPOSTForm, binding.MIMEMultipartPOSTForm)
 	}
 	switch {
@@ -141,16 +141,11 @@ func (v *values) parseForm() error {
 // the type of a request that has none to JSON: [gin.Context.ShouldBind] would take the body for a
 // form, and look into the query.
 func (m *Locks) wantJSON(c *gin.Context) error {
-	if hasNoType(c.Request.Header) {
+	if c.GetHeader("Content-Type") == "" {
 		c.Request.Header.Set("Content-Type", binding.MIMEJSON)
 		return nil
 	}
 	return wantType(c, append([]string{binding.MIMEJSON}, m.config.JSONTypes...)...)
-}
-
-// hasNoType reports whether a request has no content type.
-func hasNoType(header http.Header) bool {
-	return strings.Join(header.Values("Content-Type"), ",") == ""
 }
 
 // wantType refuses a body of another type than those in want, and one that is not in UTF-8. gin
