@@ -65,11 +65,12 @@ func topOf(db *gorm.DB, t *table.Table, id any) (*table.Node, error) {
 
 // Children returns a query, which you can refine, for the rows of model whose parent is the row
 // with the id. Where model is a leaf, the id is one of the model above. A row that is not there has
-// no children.
+// no children, and neither has nil.
 func Children(db *gorm.DB, model, id any) *gorm.DB {
 	return query(db, model, func(t *table.Table) (*gorm.DB, error) {
 		key, err := t.Above.KeyOf(db, id)
-		return t.Query(db).Where(clause.Eq{Column: table.Column(t.Parent), Value: key}), err
+		// Nothing equals NULL, which is not the parent of the rows at the top.
+		return t.Query(db).Where(clause.Expr{SQL: "? = ?", Vars: []any{table.Column(t.Parent), t.ParentOrNil(key)}}), err
 	})
 }
 

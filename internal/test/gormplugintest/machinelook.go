@@ -58,6 +58,9 @@ func (m *machine) look(w *world) {
 		m.finds("Subtree", gormplugin.Subtree(db, x.new(), m.keys[id]), m.below(id))
 		m.finds("Ancestors", gormplugin.Ancestors(db, x.new(), m.keys[id]), line[:len(line)-1])
 		m.finds("Children", gormplugin.Children(db, x.new(), m.keys[id]), slices.DeleteFunc(m.live(), func(child int) bool { return m.rows[child].parent != id }))
+		for _, none := range []any{nil, reflect.Zero(reflect.TypeOf(m.keys[id])).Interface()} {
+			m.finds("Children of no row", gormplugin.Children(db, x.new(), none), nil)
+		}
 		if x.path != "" {
 			tree := m.trees[m.rows[id].tree]
 			m.finds("At", gormplugin.At(db, x.new(), tree, at.Path), []int{id})
