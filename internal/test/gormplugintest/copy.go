@@ -42,6 +42,20 @@ func copyChecks() []check {
 			_, err = gormplugin.Copy(w.db, &Case{}, leaf.ID, gormplugin.Top())
 			w.fails(err, gormplugin.ErrUnsupported)
 		}},
+		{"with a key that is taken below its top", func(w *world) {
+			b, tries := w.build("/a/b"), 0
+			keys := gormplugin.CopyValues(map[string]any{"id": func() any {
+				if tries++; tries == 1 {
+					return b.ID + 1_000_000
+				}
+				return b.ID
+			}})
+			_, err := gormplugin.Copy(w.db, &Suite{}, *b.ParentID, gormplugin.Below(w.root.ID), gormplugin.CopyAs("c"), keys)
+			if tries != 2 || w.plugin.FailureOf(err) != pathlock.FailureDuplicate || errors.Is(err, gormplugin.ErrNameTaken) {
+				w.Errorf("%d keys: %v", tries, err)
+			}
+			w.has("/a", "/a/b")
+		}},
 		{"columns of the place with other values", func(w *world) {
 			b := w.build("/a/b")
 			for _, name := range []string{"path", "name", "ParentID", "plan_id", "deleted"} {
