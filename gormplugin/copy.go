@@ -97,8 +97,8 @@ func Copy(db *gorm.DB, dest, id any, to Place, opts ...CopyOption) (rows int64, 
 	if into.Kind() != reflect.Pointer || into.IsNil() || into.Type().Elem() != t.Schema.ModelType {
 		return 0, fmt.Errorf("%w: Copy needs a pointer to a %s", gorm.ErrInvalidValue, t.Schema.Name)
 	}
-	if write.HasCondition(begun(db).Statement) {
-		return 0, t.Unsupported("Copy takes no conditions")
+	if err := refuseConditions(db, t); err != nil {
+		return 0, err
 	}
 	if c.ID, err = t.KeyOf(db, id); err != nil {
 		return 0, err

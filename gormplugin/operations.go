@@ -16,7 +16,7 @@ import (
 // Ancestors, Children, Leaves and At) mean the same:
 //
 //   - db is the DB that GORM's own methods would be called on, with the caller's context;
-//     conditions on it narrow down which rows are found;
+//     conditions on it narrow down which rows are found, or are refused;
 //   - model is a pointer to a registered model, and says which table is meant;
 //   - id is a primary key as the model has it, or its text form.
 
@@ -42,6 +42,14 @@ func subjectRow(db *gorm.DB, model, id any) (p *inUse, t *table.Table, key any, 
 // which the hook belongs to, and stands for a new one in its transaction. GORM's sessions of such a
 // DB have the hook's statement again.
 func begun(db *gorm.DB) *gorm.DB { return db.Clauses() }
+
+// refuseConditions refuses a DB with conditions where these would count for nothing.
+func refuseConditions(db *gorm.DB, t *table.Table) error {
+	if write.Narrows(begun(db).Statement) {
+		return t.Unsupported("Copy, Resolve, Assert and LockSubtrees take no conditions, joins or scopes")
+	}
+	return nil
+}
 
 // operate runs do, in the caller's transaction if db is one. Otherwise do makes a transaction of
 // its own, and operate retries it if the database aborts it.
@@ -232,6 +240,9 @@ func LockSubtrees(tx *gorm.DB, model any, ids ...any) ([]pathlock.Location, erro
 // guardNodes does the work of [AssertAll], and of [LockSubtrees] if lock is set.
 func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Location, error) {
 	p, t, err := subject(tx, model)
+	if err == nil {
+		err = refuseConditions(tx, t)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -115,6 +115,9 @@ func At(db *gorm.DB, model, tree any, path pathlock.Path) *gorm.DB {
 // stays, and [Plugin.Resolver] for the middleware.
 func Resolve(db *gorm.DB, model, id any) (pathlock.Location, error) {
 	_, t, key, err := subjectRow(db, model, id)
+	if err == nil {
+		err = refuseConditions(db, t)
+	}
 	if err != nil {
 		return pathlock.Location{}, err
 	}

@@ -24,6 +24,13 @@ func HasCondition(stmt *gorm.Statement) bool {
 	return len(where.Exprs) > 0
 }
 
+// Narrows reports whether a statement has conditions, or joins or scopes that may be some. GORM has
+// no other way to tell that there are scopes.
+func Narrows(stmt *gorm.Statement) bool {
+	scopes := reflect.ValueOf(stmt).Elem().FieldByName("scopes")
+	return HasCondition(stmt) || len(stmt.Joins) > 0 || scopes.IsValid() && scopes.Len() > 0
+}
+
 // hits selects the rows that stmt means: by the same conditions, order and limit; or, unless ids is
 // nil, by the conditions among those with the given ids.
 func hits(t *table.Table, stmt *gorm.Statement, ids []any, lock string) table.Selection {

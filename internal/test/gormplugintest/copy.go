@@ -56,6 +56,20 @@ func copyChecks() []check {
 			}
 			w.has("/a", "/a/b")
 		}},
+		{"and other operations that would not heed conditions", func(w *world) {
+			a := w.build("/a")
+			heed := func(q *gorm.DB) *gorm.DB { return q.Where("1 = 0") }
+			for _, db := range []*gorm.DB{heed(w.db), w.db.Scopes(heed), w.db.Joins("JOIN plans ON 1 = 0")} {
+				_, copied := gormplugin.Copy(db, &Suite{}, a.ID, gormplugin.Below(a.ID))
+				_, resolved := gormplugin.Resolve(db, &Suite{}, a.ID)
+				_, asserted := gormplugin.Assert(db, &Suite{}, a.ID)
+				_, locked := gormplugin.LockSubtrees(db, &Suite{}, a.ID)
+				for _, err := range []error{copied, resolved, asserted, locked} {
+					w.fails(err, gormplugin.ErrUnsupported)
+				}
+			}
+			w.has("/a")
+		}},
 		{"columns of the place with other values", func(w *world) {
 			b := w.build("/a/b")
 			for _, name := range []string{"path", "name", "ParentID", "plan_id", "deleted"} {
