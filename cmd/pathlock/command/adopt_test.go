@@ -113,6 +113,7 @@ func (tr trial) exec(t *testing.T, statement string) {
 type answer struct {
 	Trees []struct {
 		Table, Fsck string
+		Options     []string
 		Rows, Agree int
 		Statements  []struct{ SQL, Undo string }
 		Leaves      []struct{ Tags []string }
@@ -277,6 +278,27 @@ func TestAdopt_longNames(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) { test(t, sqliteURL(t)) })
 	t.Run("PostgreSQL", func(t *testing.T) { test(t, testserver.ScratchPostgres(t)) })
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, "mysql://"+server.Scratch(t)) })
+}
+
+// A name in any script becomes one of Go's, a new column has no other's name in another letter
+// case, and the way back knows the other databases' quotes in a name.
+func TestAdopt_oddNames(t *testing.T) {
+	t.Parallel()
+	tr := trial{url: sqliteURL(t)}
+	tr.db = must(must(sqlopen.Parse(tr.url)).Open())
+	t.Cleanup(func() { _ = tr.db.Close() })
+	tr.exec(t, "CREATE TABLE \"部`门\" (id INTEGER PRIMARY KEY, tree INTEGER NOT NULL, parent_id INTEGER, ID_PATH TIMESTAMP)")
+	tr.exec(t, "INSERT INTO \"部`门\" VALUES (1, 1, NULL, NULL), (2, 1, 1, NULL), (3, 2, NULL, NULL), (4, 2, 3, NULL)")
+	tree := tr.adopt(t).Trees[0]
+	if want := "gormplugin.Model(&Column部门{})"; tree.Options[0] != want {
+		t.Errorf("the option is %s, want %s", tree.Options[0], want)
+	}
+	for _, s := range tree.Statements {
+		tr.exec(t, s.SQL)
+	}
+	for _, s := range slices.Backward(tree.Statements) {
+		tr.exec(t, s.Undo)
+	}
 }
 
 // The statements for trees of two columns fill them beside deleted rows, even where MySQL refuses

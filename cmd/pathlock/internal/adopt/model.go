@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/dialect"
@@ -116,12 +117,14 @@ func goName(column string) string {
 			b.WriteString(upper)
 			continue
 		}
-		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+		first, size := utf8.DecodeRuneInString(part)
+		b.WriteString(string(unicode.ToUpper(first)) + part[size:])
 	}
-	if text := b.String(); text != "" && unicode.IsLetter(rune(text[0])) {
+	text := b.String()
+	if first, _ := utf8.DecodeRuneInString(text); unicode.IsUpper(first) { // or else Go does not export it
 		return text
 	}
-	return "Column" + b.String()
+	return "Column" + text
 }
 
 // snake matches names of columns that GORM makes of the names of fields.

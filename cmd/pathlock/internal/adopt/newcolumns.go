@@ -60,10 +60,10 @@ func (s *shape) addedNames() (names []string) {
 	return names
 }
 
-// free returns a name for a column that no other has.
+// free returns a name for a column that no other has, in any letter case.
 func (s *shape) free(want string) string {
 	name := cut(want)
-	for s.of.columns[name].Name != "" {
+	for slices.ContainsFunc(slices.Collect(maps.Keys(s.of.columns)), func(other string) bool { return strings.EqualFold(other, name) }) {
 		name = "tree_" + name
 	}
 	return name

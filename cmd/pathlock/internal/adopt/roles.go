@@ -14,7 +14,7 @@ import (
 
 // Names that hint at the columns of trees' ids, and of depths.
 var (
-	treeHint  = regexp.MustCompile(`(?i)^(\w+_)?(tenant|plan|project|org|organi[sz]ation|(work)?space|storage|root|collection|site|team|book|company|suite|community|drive|volume|library|repo|repository)(_?u?u?id)?$`)
+	treeHint  = regexp.MustCompile(`(?i)^(\w+_)?(tree|tenant|plan|project|org|organi[sz]ation|(work)?space|storage|root|collection|site|team|book|company|suite|community|drive|volume|library|repo|repository)(_?u?u?id)?$`)
 	ownHint   = regexp.MustCompile(`(?i)^(\w+_)?(owner|user|account)(_?u?u?id)?$|^uid$`)
 	pairHint  = regexp.MustCompile(`(?i)id$|type|kind|bucket`)
 	anyName   = regexp.MustCompile("")

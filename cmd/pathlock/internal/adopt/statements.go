@@ -151,7 +151,7 @@ func (r *reader) typeOf(c treeschema.Column) string {
 const pace, updatePace = 100_000, 20_000
 
 // name matches a quoted name in a statement.
-const name = "((?:[`\"](?:[^`\"]|``|\"\")+[`\"]\\.?)+)"
+const name = "((?:(?:`(?:[^`]|``)+`|\"(?:[^\"]|\"\")+\")\\.?)+)"
 
 // instant is how long a change of the catalogue alone locks a table.
 const instant = "nothing, after locking the table for an instant"
