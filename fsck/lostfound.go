@@ -84,10 +84,11 @@ func (p *plan) noParent(tree Key) Key {
 }
 
 // derivedKey makes the key of a tree's lost+found, if keys are not numbers that the database
-// generates. It depends on the tree alone, and has the form of the tree's other keys. A UUID has
-// version 8 (RFC 9562, section 5.8).
-func derivedKey(table string, tree, like Key, most limit) Key {
-	sum := sha256.Sum256([]byte("pathlock lost+found\x00" + table + "\x00" + tree.String()))
+// generates. It depends on the tree and the name alone, since a lost+found that somebody has renamed
+// keeps its key, and has the form of the tree's other keys. A UUID has version 8 (RFC 9562, section
+// 5.8).
+func derivedKey(table string, of *row, like Key, most limit) Key {
+	sum := sha256.Sum256([]byte("pathlock " + of.name + "\x00" + table + "\x00" + of.tree.String()))
 	sum[6] = sum[6]&0x0f | 0x80
 	sum[8] = sum[8]&0x3f | 0x80
 	if b, binary := like.v.(binaryKey); binary {
@@ -120,7 +121,7 @@ func (w *writer) other(ctx context.Context, r *row, column string, value any) (a
 		if w.kinds[column] == dialect.UUID {
 			like = TextKey(treetable.NilUUID)
 		}
-		return derivedKey(w.table.Table+"\x00"+column, r.tree, like, w.limits[column]).String(), nil
+		return derivedKey(w.table.Table+"\x00"+column, r, like, w.limits[column]).String(), nil
 	case rowValue:
 	default:
 		return value, nil
@@ -216,10 +217,14 @@ func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key)
 	}
 	generated := w.kinds[w.table.Key] == dialect.Number
 	if !generated {
-		r.key = derivedKey(w.table.Table, r.tree, like, w.limits[w.table.Key])
+		r.key = derivedKey(w.table.Table, r, like, w.limits[w.table.Key])
 		set = append(set, assignment{column: w.table.Key, new: r.key})
 	}
-	if err := w.insertRow(ctx, r, set, generated); err != nil {
+	err := w.insertRow(ctx, r, set, generated)
+	if taken := w.dialect.Duplicate(err).Columns; generated && len(taken) == 1 && strings.HasSuffix(taken[0], "."+w.table.Key) {
+		return fmt.Errorf("%w: another row has the key that the database gives next: raise its sequence: %v", errBadKey, err) //nolint:errorlint // the name is not taken
+	}
+	if err != nil {
 		return err
 	}
 	if r.key.IsZero() {
@@ -227,7 +232,7 @@ func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key)
 	}
 	query := fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LIMIT 1", w.dialect.Quote(w.table.Table), w.dialect.Quote(w.table.Parent))
 	named := false
-	err := w.each(ctx, w.tx, query, []any{r.key.arg()}, func(*sql.Rows) error {
+	err = w.each(ctx, w.tx, query, []any{r.key.arg()}, func(*sql.Rows) error {
 		named = true
 		return nil
 	})
