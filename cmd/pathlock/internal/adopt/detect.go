@@ -129,8 +129,8 @@ func (s *shape) isLink() bool {
 			tops++
 		}
 	}
-	if tops == 0 {
-		s.ParentTop = s.topMark(keys)
+	if mark := s.topMark(keys); tops == 0 || mark == "0" {
+		s.ParentTop = mark
 	}
 	below, known, self := 0, 0, 0
 	for i, c := range t.cells[s.Parent] {
@@ -154,13 +154,13 @@ func (s *shape) isLink() bool {
 var plainMark = regexp.MustCompile(`^[-\w#*]{1,16}$`)
 
 // topMark returns what the parent column holds in rows at the top, where no row lacks a parent: -1,
-// or the only text in it that is no key; "" if nothing is.
+// the text 0, which may stand beside NULL, or the only text in it that is no key; "" if nothing is.
 func (s *shape) topMark(keys map[string]bool) (mark string) {
 	unknown := make(map[string]bool)
 	for _, c := range s.of.cells[s.Parent] {
 		switch {
 		case !c.Valid || keys[c.String]:
-		case c.String == "-1":
+		case c.String == "-1", c.String == "0" && s.of.kind(s.Parent) == dialect.Text:
 			return c.String
 		default:
 			unknown[c.String], mark = true, c.String

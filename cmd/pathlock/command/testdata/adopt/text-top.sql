@@ -1,5 +1,5 @@
 -- fsck: --table t_folder --single-tree folders --parent pid --parent-top 0 --deleted=
-CREATE TABLE t_folder (id VARCHAR(36) PRIMARY KEY, pid VARCHAR(36) NOT NULL DEFAULT '0', name VARCHAR(50) NOT NULL, path VARCHAR(400) NOT NULL);
+CREATE TABLE t_folder (id VARCHAR(36) PRIMARY KEY, pid VARCHAR(36) DEFAULT '0', name VARCHAR(50) NOT NULL, path VARCHAR(400) NOT NULL);
 INSERT INTO t_folder VALUES
   ('k1', '0', 'a', '/a'),
   ('k2', 'k1', 'b', '/a/b'),
@@ -9,5 +9,5 @@ INSERT INTO t_folder VALUES
   ('k6', 'k5', 'f', '/e/f'),
   ('k7', 'k6', 'g', '/e/f/g'),
   ('k8', 'k6', 'h', '/e/f/h'),
-  ('k9', '0', 'i', '/i'),
+  ('k9', NULL, 'i', '/i'),
   ('k10', 'k9', 'j', '/i/j');
