@@ -115,7 +115,7 @@ func (r Report) Text() string {
 		fmt.Fprintf(&b, "%s: not supported: %s\n", u.Table, u.Why)
 	}
 	if len(r.Trees)+len(r.Unsupported) == 0 {
-		b.WriteString("no table holds a tree\n")
+		b.WriteString("no table that this user can read holds a tree\n")
 	}
 	return b.String()
 }
