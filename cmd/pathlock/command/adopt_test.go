@@ -2,10 +2,12 @@ package command_test
 
 import (
 	"cmp"
+	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
 	"maps"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -298,6 +300,36 @@ func TestAdopt_oddNames(t *testing.T) {
 	}
 	for _, s := range slices.Backward(tree.Statements) {
 		tr.exec(t, s.Undo)
+	}
+}
+
+// A table that cannot be read, here because of its policy, hides no other.
+func TestAdopt_unreadableTables(t *testing.T) {
+	t.Parallel()
+	url, reader := testserver.ScratchPostgres(t), fmt.Sprintf("adopt_reader_%d", os.Getpid())
+	tr := trial{url: url, db: must(must(sqlopen.Parse(url)).Open())}
+	t.Cleanup(func() {
+		_, _ = tr.db.ExecContext(context.Background(), "DROP OWNED BY "+reader+"; DROP ROLE "+reader)
+		_ = tr.db.Close()
+	})
+	for _, s := range []string{
+		"CREATE TABLE bills (id INTEGER)", "INSERT INTO bills VALUES (1)", "ALTER TABLE bills ENABLE ROW LEVEL SECURITY", "CREATE POLICY p ON bills USING (current_setting('app.tenant') = '')",
+		"CREATE TABLE folders (id INTEGER PRIMARY KEY, parent_id INTEGER, name VARCHAR(50), path VARCHAR(99))",
+		"INSERT INTO folders VALUES (1, NULL, 'a', '/a'), (2, 1, 'b', '/a/b'), (3, 2, 'c', '/a/b/c')",
+		"CREATE ROLE " + reader, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO " + reader,
+	} {
+		tr.exec(t, s)
+	}
+	as := must(neturl.Parse(url))
+	query := as.Query()
+	query.Set("role", reader)
+	as.RawQuery = query.Encode()
+	tr.url = as.String()
+	if a := tr.adopt(t); len(a.Trees) != 1 || len(a.Unsupported) != 1 || !strings.Contains(a.Unsupported[0].Why, "app.tenant") {
+		t.Errorf("got %v", a)
+	}
+	if code, _, errs := run(t, "adopt", "--db", tr.url, "--table", "bills"); code != 8 || !strings.Contains(errs, "app.tenant") {
+		t.Errorf("of bills alone: exit code %d: %s", code, errs)
 	}
 }
 

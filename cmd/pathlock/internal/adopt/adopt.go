@@ -131,9 +131,12 @@ func Run(ctx context.Context, db *sql.DB, of fsck.Dialect, opts Options) (Report
 
 // shapes returns those of all tables, or of one, in one state of the database.
 func (r *reader) shapes(ctx context.Context, tx *sql.Tx, opts Options, report *Report) (shapes []shape, err error) {
-	tables, err := r.samples(ctx, tx, opts.Table)
+	tables, unread, err := r.samples(ctx, tx, opts.Table)
 	if err != nil {
 		return nil, err
+	}
+	if opts.Table == "" {
+		report.Unsupported = append(report.Unsupported, unread...)
 	}
 	var carried [][2]string
 	for _, t := range tables {

@@ -62,26 +62,34 @@ var catalogues = map[*dialect.Dialect]string{
 // sampled is how many rows of a table are read to find its shape.
 const sampled = 20_000
 
-// samples reads the tables, of large ones the rows with the smallest keys.
-func (r *reader) samples(ctx context.Context, tx *sql.Tx, only string) (tables []*table, err error) {
+// samples reads the tables, of large ones the rows with the smallest keys. It returns why it cannot
+// read some of them.
+func (r *reader) samples(ctx context.Context, tx *sql.Tx, only string) (tables []*table, unread []Unsupported, err error) {
 	names, err := r.names(ctx, tx)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, "SAVEPOINT pathlock")
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if strings.Contains(only, ".") && !slices.Contains(names, only) {
 		names = append(names, only)
 	}
 	if only != "" && !slices.Contains(names, only) {
-		return nil, fmt.Errorf("there is no table %q that this user can read", only)
+		return nil, nil, fmt.Errorf("there is no table %q that this user can read", only)
 	}
 	for _, name := range names {
 		t, err := r.read(ctx, tx, name)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
+		if err == nil {
+			tables = append(tables, t)
+			continue
 		}
-		tables = append(tables, t)
+		unread = append(unread, Unsupported{name, "it cannot be read: " + err.Error()})
+		if _, ended := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT pathlock"); ended != nil || name == only {
+			return nil, nil, fmt.Errorf("read %s: %w", name, err)
+		}
 	}
-	return tables, nil
+	return tables, unread, nil
 }
 
 // cut reports whether a path may be longer than what has been read of it.
