@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/pathlock-go/pathlock"
 )
 
 // repair is a repair under way.
@@ -135,11 +133,6 @@ func (r *repair) apply(ctx context.Context, p *plan, edits []*edit) (outdated bo
 		}
 	}
 	return outdated, r.reportSkips()
-}
-
-// lockable returns the tree as the locks know it, or an error if it cannot be locked.
-func (r *repair) lockable(tree Key) (pathlock.Tree, error) {
-	return pathlock.NewTree(r.table.Namespace, tree.String())
 }
 
 // skipTree skips a whole tree for the rest of the repair.

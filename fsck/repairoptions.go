@@ -1,6 +1,7 @@
 package fsck
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -59,14 +60,8 @@ const (
 )
 
 func (o RepairOptions) withDefaults() RepairOptions {
-	if o.BatchRows <= 0 {
-		o.BatchRows = defaultBatchRows
-	}
-	if o.Wait == 0 {
-		o.Wait = defaultGateWait
-	}
-	o.Report, o.Left = orIgnore(o.Report), orIgnore(o.Left)
-	o.Moves = orIgnore(o.Moves)
+	o.BatchRows, o.Wait = cmp.Or(max(o.BatchRows, 0), defaultBatchRows), cmp.Or(o.Wait, defaultGateWait)
+	o.Moves, o.Report, o.Left = orIgnore(o.Moves), orIgnore(o.Report), orIgnore(o.Left)
 	o.Changed, o.Skipped = orIgnore(o.Changed), orIgnore(o.Skipped)
 	return o
 }

@@ -132,7 +132,7 @@ func (p *plan) allows(r *row) bool {
 	if p.skippedRows[r.id()] || p.skippedTrees[r.tree] {
 		return false
 	}
-	if _, err := p.lockable(r.tree); err != nil {
+	if _, err := pathlock.NewTree(p.table.Namespace, r.tree.String()); err != nil {
 		p.skipTree(r.tree, err)
 		return false
 	}

@@ -30,7 +30,7 @@ func (r *repair) batch(ctx context.Context, p *plan, tree Key, edits []*edit) (o
 		}
 		return false, r.changed(w.changes)
 	}
-	name, err := r.lockable(tree)
+	name, err := pathlock.NewTree(r.table.Namespace, tree.String())
 	if err != nil {
 		return false, err
 	}

@@ -181,14 +181,14 @@ func (c *fsckCommand) requireRows(ctx context.Context, db *sql.DB, of fsck.Diale
 			return fmt.Errorf("reading %s: %w", c.Table, err)
 		}
 	}
-	deleted := ""
-	if c.Deleted != "" {
-		deleted = fmt.Sprintf(" (rows are deleted by %q)", c.Deleted)
-	}
+	none := fmt.Sprintf("%q has no live row", c.Table)
 	if c.Tree != nil {
-		return fmt.Errorf("no live row of %q has %q as its %q%s", c.Table, *c.Tree, c.columns.Tree, deleted)
+		none = fmt.Sprintf("no live row of %q has %q as its %q", c.Table, *c.Tree, c.columns.Tree)
 	}
-	return fmt.Errorf("%q has no live row%s", c.Table, deleted)
+	if c.Deleted != "" {
+		none += fmt.Sprintf(" (rows are deleted by %q)", c.Deleted)
+	}
+	return errors.New(none)
 }
 
 // checkLockPlace returns an error if the programs on the database are known to take their locks in
@@ -222,13 +222,10 @@ func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, opts fs
 		return before, fmt.Errorf("%w; --allow-moves repairs all the same", err)
 	}
 	report.repaired(summary, c.Apply, err == nil)
-	switch {
-	case err != nil:
-	case summary.Before.Total() == 0:
-	case !c.Apply || summary.After.Total() > 0:
-		*code = exitLeft
-	default:
-		*code = exitMended
+	if err == nil && summary.Before.Total() > 0 {
+		if *code = exitMended; !c.Apply || summary.After.Total() > 0 {
+			*code = exitLeft
+		}
 	}
 	return summary.Before, err
 }

@@ -238,9 +238,5 @@ func best(shapes []shape) []shape {
 		return cmp.Or(cmp.Compare(b.agree, a.agree), cmp.Compare(b.hints, a.hints))
 	}
 	slices.SortStableFunc(shapes, better)
-	end := slices.IndexFunc(shapes, func(s shape) bool { return better(shapes[0], s) != 0 })
-	if end < 0 {
-		end = len(shapes)
-	}
-	return shapes[:end]
+	return slices.DeleteFunc(shapes, func(s shape) bool { return better(shapes[0], s) != 0 })
 }

@@ -30,10 +30,7 @@ func flags(t treetable.Table, shell bool) string {
 		if is == "" || is[0] == '-' { // behind a space, it would be a flag
 			space = "="
 		}
-		text += " --" + flag + space
-		if is != "" {
-			text += quoted(is, shell)
-		}
+		text += " --" + flag + space + quoted(is, shell)
 	}
 	for _, l := range t.Leaves {
 		text += " --leaves " + quoted(leafFlag(l), true)
@@ -55,7 +52,7 @@ func leafFlag(l treetable.Table) string {
 
 // quoted quotes a word for a shell, if necessary.
 func quoted(word string, patterns bool) string {
-	plain := regexp.MustCompile(`^[\w./:,=*~-]+$`)
+	plain := regexp.MustCompile(`^[\w./:,=*~-]*$`)
 	if plain.MatchString(word) && (!patterns || !strings.ContainsAny(word, "*~")) {
 		return word
 	}
@@ -114,8 +111,7 @@ func goName(column string) string {
 	var b strings.Builder
 	for part := range strings.FieldsFuncSeq(column, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if upper := strings.ToUpper(part); initialisms.MatchString(upper) {
-			b.WriteString(upper)
-			continue
+			part = upper
 		}
 		first, size := utf8.DecodeRuneInString(part)
 		b.WriteString(string(unicode.ToUpper(first)) + part[size:])
