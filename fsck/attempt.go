@@ -52,7 +52,7 @@ func (w *writer) attempt(ctx context.Context, e *edit, free func() (freed bool, 
 			return err
 		case freed:
 			continue
-		case e.why == WrongPath:
+		case e.why == WrongPath, w.table.Name == "":
 			return skipError{refusal}
 		case try == renumberings:
 			return skipError{fmt.Errorf("refused with %d names: %w", renumberings, refusal)}

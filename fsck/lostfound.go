@@ -84,9 +84,8 @@ func (p *plan) noParent(tree Key) Key {
 }
 
 // derivedKey makes the key of a tree's lost+found, if keys are not numbers that the database
-// generates. It depends on the tree and the name alone, since a lost+found that somebody has renamed
-// keeps its key, and has the form of the tree's other keys. A UUID has version 8 (RFC 9562, section
-// 5.8).
+// generates. It depends on the tree and the name alone, since a renamed lost+found keeps its key,
+// and has the form of the tree's other keys. A UUID has version 8 (RFC 9562, section 5.8).
 func derivedKey(table string, of *row, like Key, most limit) Key {
 	sum := sha256.Sum256([]byte("pathlock " + of.name + "\x00" + table + "\x00" + of.tree.String()))
 	sum[6] = sum[6]&0x0f | 0x80

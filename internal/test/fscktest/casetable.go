@@ -24,6 +24,7 @@ func newCase(t *testing.T, database Database, words []string, steps string) *tab
 	}
 	s := schema{unique: has("unique"), uniquePaths: has("unique-paths"), leaves: has("leaves"), table: func(d *fsck.Table) {
 		set(&d.Path, "no-path")
+		set(&d.Name, "no-name")
 		set(&d.IDPath, "no-id-path")
 		set(&d.PathForm, "path-form")
 		set(&d.IDPathForm, "id-path-form")
