@@ -49,7 +49,8 @@ func newBackend(client *clientv3.Client, c config) *backend {
 // nextUpdate returns a name for an update that no other has.
 func (b *backend) nextUpdate() string { return b.name + strconv.FormatUint(b.updates.Add(1), 36) }
 
-// Limit implements [ticketstore.Backend]: one operation is for the guard, one for a claim.
+// Limit implements [ticketstore.Backend]: one operation is for the guard, one for a
+// reservation.
 func (b *backend) Limit() int { return b.config.maxOps - 2 }
 
 // Close closes the client if it is the store's own.

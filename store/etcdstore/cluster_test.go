@@ -134,7 +134,7 @@ func TestWaiters_areNoHerd(t *testing.T) {
 }
 
 // A process far from etcd gets its turn, though a near one keeps writing.
-func TestClaim(t *testing.T) {
+func TestReserve(t *testing.T) {
 	t.Parallel()
 	server, client := newServer(t)
 	line := testnet.StartProxy(t, server.Addr, 10*time.Millisecond)

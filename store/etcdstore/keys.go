@@ -17,7 +17,7 @@ const DefaultPrefix = "/pathlock/"
 //
 //	/pathlock/testplan/plan-001/00000000000001f4  one ticket, by its place in the queue
 //	/pathlock//guards/01c                         the latest fence there, and in a few other trees
-//	/pathlock//guards/01c/claim                   while a process has claimed the next update
+//	/pathlock//guards/01c/reserved                while a process has reserved the next update
 //
 // Every update writes the guard of its tree, if it is still as it was read: so two updates never
 // act on the same state. Namespace and id are escaped, so that neither can hold a slash: no tree's
@@ -52,8 +52,8 @@ func (k keys) guard(tree pathlock.Tree) string {
 	return fmt.Sprintf("%s/guards/%03x", k.prefix, h.Sum32()%guards)
 }
 
-// claim is the key that is there while a process has claimed the next update of a tree.
-func (k keys) claim(tree pathlock.Tree) string { return k.guard(tree) + "/claim" }
+// reservation is the key that is there while a process has reserved the next update of a tree.
+func (k keys) reservation(tree pathlock.Tree) string { return k.guard(tree) + "/reserved" }
 
 // ping is a key that no tree has: an escaped namespace is never empty.
 func (k keys) ping() string { return k.prefix + "/ping" }

@@ -21,8 +21,8 @@ type reading struct {
 	fence   uint64
 	guarded int64
 	records []*record
-	// claimed says that a process has claimed the next update.
-	claimed bool
+	// reserved says that a process has reserved the next update.
+	reserved bool
 	// ends are the ends of leases as they were read, by what state has shown for them.
 	ends map[shownEnd]end
 }
@@ -43,14 +43,14 @@ type record struct {
 func (b *backend) read(ctx context.Context, tree pathlock.Tree) (*reading, error) {
 	var response *clientv3.TxnResponse
 	err := b.ask(ctx, fmt.Sprintf("reading %s", tree), func(ctx context.Context) (err error) {
-		response, err = b.client.Txn(ctx).Then(clientv3.OpGet(b.keys.tree(tree), clientv3.WithPrefix()), clientv3.OpGet(b.keys.guard(tree)), clientv3.OpGet(b.keys.claim(tree))).Commit()
+		response, err = b.client.Txn(ctx).Then(clientv3.OpGet(b.keys.tree(tree), clientv3.WithPrefix()), clientv3.OpGet(b.keys.guard(tree)), clientv3.OpGet(b.keys.reservation(tree))).Commit()
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	r := &reading{tree: tree, revision: response.Header.Revision, ends: map[shownEnd]end{}}
-	r.claimed = len(response.Responses[2].GetResponseRange().Kvs) > 0
+	r.reserved = len(response.Responses[2].GetResponseRange().Kvs) > 0
 	for _, kv := range response.Responses[1].GetResponseRange().Kvs {
 		if r.fence, err = strconv.ParseUint(string(kv.Value), 10, 64); err != nil {
 			return nil, fmt.Errorf("%s: %w", tree, err)

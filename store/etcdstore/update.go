@@ -38,9 +38,9 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, _ bool, change
 	return u.commit(ctx)
 }
 
-// Claim writes a key that the next update deletes: see [ticketstore.New].
-func (b *backend) Claim(ctx context.Context, tree pathlock.Tree) error {
-	_, err := b.client.Put(ctx, b.keys.claim(tree), "")
+// Reserve writes a key that the next update deletes: see [ticketstore.New].
+func (b *backend) Reserve(ctx context.Context, tree pathlock.Tree) error {
+	_, err := b.client.Put(ctx, b.keys.reservation(tree), "")
 	return err
 }
 
@@ -88,8 +88,8 @@ func (b *backend) prepare(ctx context.Context, r *reading, now time.Time, change
 		}
 	}
 	u.guard = clientv3.OpPut(key, strconv.FormatUint(max(r.fence, changes.Fence), 10))
-	if r.claimed {
-		u.tickets = append(u.tickets, clientv3.OpDelete(b.keys.claim(r.tree)))
+	if r.reserved {
+		u.tickets = append(u.tickets, clientv3.OpDelete(b.keys.reservation(r.tree)))
 	}
 	return u, nil
 }

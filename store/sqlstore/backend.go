@@ -62,8 +62,8 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, _ bool, change
 	})
 }
 
-// Claim makes the version negative until the next update: see [ticketstore.New].
-func (b *backend) Claim(ctx context.Context, tree pathlock.Tree) error {
+// Reserve makes the version negative until the next update: see [ticketstore.New].
+func (b *backend) Reserve(ctx context.Context, tree pathlock.Tree) error {
 	key := keyOf(tree)
 	_, err := b.table.changed(ctx, "UPDATE {table} SET version = -ABS(version) WHERE tree = ?", key[:])
 	return err

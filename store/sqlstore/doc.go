@@ -31,7 +31,7 @@
 //
 //	pathlock_trees  tree       SHA-256 of namespace, NUL and id
 //	                namespace, id
-//	                version    grows with every update of the tree; negative where the next is claimed
+//	                version    grows with every update of the tree; negative where the next is reserved
 //	                fence      the latest one
 //	                ends       when the last lease in the tree ends, in µs since 1970, UTC
 //	                tickets    those who hold and wait, as JSON, a line each
@@ -81,7 +81,7 @@
 //   - 2,000 requests may wait in one tree: see [WithMaxWaiters]. Each update writes all that
 //     hold and wait, some 300 bytes each.
 //   - The updates of one tree happen one after the other. A process that loses to nearer ones for a
-//     quarter of a second claims the next. Trees are independent, except on SQLite.
+//     quarter of a second reserves the next. Trees are independent, except on SQLite.
 //   - A connection pool that is used up makes operations wait, for ten seconds at most: see
 //     [WithTimeout]. An application whose transactions hold all connections while they wait for locks
 //     waits for itself: use a pool of the store's own.

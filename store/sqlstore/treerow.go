@@ -131,7 +131,7 @@ var errReadOnly = errors.New("the server or the session is read-only")
 func (b *backend) state(r *record) ticketstore.State {
 	return ticketstore.State{
 		Tickets: r.tickets.Tickets, Now: time.UnixMicro(r.now),
-		Fence: uint64(max(0, r.fence)), Floor: uint64(max(0, r.now)), MostWaiters: b.maxWaiters, Claimed: r.version < 0,
+		Fence: uint64(max(0, r.fence)), Floor: uint64(max(0, r.now)), MostWaiters: b.maxWaiters, Reserved: r.version < 0,
 	}
 }
 

@@ -47,7 +47,7 @@ func TestWaiters_shareOneConnection(t *testing.T) {
 }
 
 // A process far from the database gets its turn, though a near one keeps writing.
-func TestClaim(t *testing.T) {
+func TestReserve(t *testing.T) {
 	eachServer(t, func(t *testing.T, d database) {
 		far, _ := d.behind(t, 10*time.Millisecond)
 		testlock.Far(t, far.store(t, sqlstore.WithTimeout(3*time.Second)), d.store(t))

@@ -66,9 +66,8 @@ type State struct {
 	Floor uint64
 	// MostWaiters is how many requests may wait in the tree, 0 for any number.
 	MostWaiters int
-	// Claimed says that a process has claimed the next update, and nobody has updated the tree
-	// since: see [New].
-	Claimed bool
+	// Reserved says that a process has reserved the next update: see [New].
+	Reserved bool
 }
 
 // Changes are what an Update writes.

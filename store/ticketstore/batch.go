@@ -211,40 +211,49 @@ func (l *batcher) step(ctx context.Context, ops []*operation, quota int) (writte
 // tree was read.
 //
 // A process far from the server loses to near ones for as long as they keep writing. So one that
-// has lost for a while claims the next update, and each of the others rests once.
+// has lost for a while reserves the next update, and each of the others rests until that is over.
 func (s *store) update(ctx context.Context, tree pathlock.Tree, latest bool, change func(state State, began time.Time) Changes) error {
-	claimer, _ := s.backend.(interface {
-		Claim(context.Context, pathlock.Tree) error
+	reserver, _ := s.backend.(interface {
+		Reserve(context.Context, pathlock.Tree) error
 	})
-	first, rested := time.Now(), false
-	for tries := 0; ; tries++ {
-		began, pause := time.Now(), time.Duration(0)
-		loses := tries > 0 && began.Sub(first) > patience
-		if loses && claimer != nil {
-			_ = claimer.Claim(ctx, tree) // the update fails, too
+	first, lost, rested := time.Now(), 0, time.Duration(0)
+	for {
+		began, rests := time.Now(), false
+		loses := lost > 1 && began.Sub(first)-rested > patience
+		if loses && reserver != nil {
+			_ = reserver.Reserve(ctx, tree) // the update fails, too
 		}
-		done, err := s.backend.Update(ctx, tree, latest || tries > 0, func(state State) Changes {
+		done, err := s.backend.Update(ctx, tree, latest || lost > 0, func(state State) Changes {
 			c := change(state, began)
-			if state.Claimed && !loses && !rested && !c.Empty() {
-				rested, pause, c = true, rest, Changes{}
+			if rests = state.Reserved && !loses && rested < rest && !c.Empty(); rests {
+				return Changes{}
 			}
 			return c
 		})
-		if done && pause == 0 || err != nil {
+		if done && !rests || err != nil {
 			return err
 		}
 		// Of several processes that try again, each waits for as long as a few tries take.
+		pause := rand.N(time.Since(began)*time.Duration(min(lost, 8)) + 1)
+		if rests {
+			pause = glance
+		}
 		select {
-		case <-time.After(cmp.Or(pause, rand.N(time.Since(began)*time.Duration(min(tries, 8))+1))):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return ctx.Err()
+		}
+		if rests {
+			rested += time.Since(began)
+		} else {
+			lost++
 		}
 	}
 }
 
-// patience is how long an update loses to others before it claims the next one. rest is how long
-// others leave the tree to it then.
-const patience, rest = 250 * time.Millisecond, 100 * time.Millisecond
+// patience is how long an update loses to others before it reserves the next one. rest is how long
+// others leave the tree to it then, at most: they look after each glance whether it is over.
+const patience, rest, glance = 250 * time.Millisecond, 500 * time.Millisecond, 10 * time.Millisecond
 
 // apply applies operations to what was read after a moment, and returns what that changes.
 func (l *batcher) apply(ops []*operation, tx *transaction, began time.Time) Changes {

@@ -49,9 +49,10 @@ var _ pathlock.Store = (*store)(nil)
 // removes that. Each process calls it about every ten minutes, after an update. What fails is done
 // by the next sweep, or by another process's.
 //
-// A backend whose processes are not equally near to the server has a method Claim(context.Context,
-// pathlock.Tree) error, which makes [State.Claimed] true until the next update, whoever makes it.
-// Without one, those who are far may lose to the others for as long as these keep writing.
+// A backend whose processes are not equally near to the server has a method
+// Reserve(context.Context, pathlock.Tree) error, which makes [State.Reserved] true until an update
+// is written that has seen it, whoever makes it. Without one, those who are far may lose to the
+// others for as long as these keep writing.
 func New(name string, backend Backend, timeout time.Duration) pathlock.Store {
 	open, shut := context.WithCancel(context.Background())
 	closing, end := context.WithCancel(open)

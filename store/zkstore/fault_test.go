@@ -157,7 +157,7 @@ func TestWaiters_areNoHerd(t *testing.T) {
 }
 
 // A process far from ZooKeeper gets its turn, though a near one keeps writing.
-func TestClaim(t *testing.T) {
+func TestReserve(t *testing.T) {
 	t.Parallel()
 	server := testzk.Start(t)
 	line := testnet.StartProxy(t, server.Addr, 10*time.Millisecond)

@@ -21,7 +21,7 @@ type reading struct {
 	mtime   int64 // when that was, in ms since 1970
 	version int32
 	record  record
-	claimed bool // a process has claimed the next update
+	reserved bool // a process has reserved the next update
 }
 
 // fenceBits is how many fences an update can give out, as a power of two. So all fences of an
@@ -50,11 +50,11 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, latest bool, c
 	}
 }
 
-// Claim creates a znode that the next update deletes, or the end of the session: see
+// Reserve creates a znode that the next update deletes, or the end of the session: see
 // [ticketstore.New].
-func (b *backend) Claim(ctx context.Context, tree pathlock.Tree) error {
+func (b *backend) Reserve(ctx context.Context, tree pathlock.Tree) error {
 	_, err := once(ctx, b.client, func(conn *zk.Conn) (string, error) {
-		return conn.Create(b.names.claim(tree), nil, zk.FlagEphemeral, b.acl)
+		return conn.Create(b.names.reservation(tree), nil, zk.FlagEphemeral, b.acl)
 	})
 	return err
 }
@@ -76,14 +76,14 @@ func (b *backend) read(ctx context.Context, tree pathlock.Tree, latest bool) (*r
 			return nil, err
 		}
 		record, err := decodeRecord(&b.decoder, data)
-		// Below are the znodes of the tree's life, of those who wait, and of a claim.
+		// Below are the znodes of the tree's life, of those who wait, and of a reservation.
 		others := stat.NumChildren - 1
 		for _, t := range record.tickets.Tickets {
 			if t.State == ticketstore.Waiting {
 				others--
 			}
 		}
-		return &reading{zxid: stat.Mzxid, mtime: stat.Mtime, version: stat.Version, record: record, claimed: others > 0}, err
+		return &reading{zxid: stat.Mzxid, mtime: stat.Mtime, version: stat.Version, record: record, reserved: others > 0}, err
 	})
 }
 
@@ -98,7 +98,7 @@ func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, err
 	now, uncertain, err := b.now(ctx)
 	return ticketstore.State{
 		Tickets: r.record.tickets.Tickets, Now: now, ClockError: uncertain,
-		Fence: r.record.Fence, Floor: uint64(r.zxid) << fenceBits, Claimed: r.claimed,
+		Fence: r.record.Fence, Floor: uint64(r.zxid) << fenceBits, Reserved: r.reserved,
 	}, err
 }
 
@@ -203,8 +203,8 @@ func (b *backend) requests(tree pathlock.Tree, r *reading, c ticketstore.Changes
 			waiters = append(waiters, &zk.DeleteRequest{Path: b.names.waiter(tree, t), Version: -1})
 		}
 	}
-	if r.claimed {
-		waiters = append(waiters, &zk.DeleteRequest{Path: b.names.claim(tree), Version: -1})
+	if r.reserved {
+		waiters = append(waiters, &zk.DeleteRequest{Path: b.names.reservation(tree), Version: -1})
 	}
 	data, err := r.record.after(c).encode()
 	if err != nil {

@@ -22,7 +22,7 @@ const defaultRoot = "/pathlock"
 //	/pathlock/testplan:plan-001           all that the tree holds: its tickets, and the latest fence
 //	/pathlock/testplan:plan-001/life-<id> tells the znode from a later one of the same name
 //	/pathlock/testplan:plan-001/wait-<id> one for each ticket that waits, for its process to watch
-//	/pathlock/testplan:plan-001/claim     while a process has claimed the next update
+//	/pathlock/testplan:plan-001/reserved  while a process has reserved the next update
 //	/pathlock/stamp-<id>                  exists within one transaction
 const treeSeparator = ":"
 
@@ -33,7 +33,7 @@ func (n names) tree(tree pathlock.Tree) string { return n.root + "/" + nameOf(tr
 
 func (n names) life(tree pathlock.Tree, id string) string { return n.tree(tree) + "/life-" + id }
 
-func (n names) claim(tree pathlock.Tree) string { return n.tree(tree) + "/claim" }
+func (n names) reservation(tree pathlock.Tree) string { return n.tree(tree) + "/reserved" }
 
 // waiter returns the path of the znode that a waiting ticket's process watches.
 func (n names) waiter(tree pathlock.Tree, t ticketstore.Ticket) string {

@@ -1,0 +1,127 @@
+package ticketstore_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+)
+
+// distant is a process so far from a drawer. It writes if nobody has written since it read.
+type distant struct {
+	*drawer
+	trip time.Duration // there and back
+	*reservation
+}
+
+// reservation is the tree whose next update is reserved, and how often one was.
+type reservation struct {
+	tree  pathlock.Tree
+	count int
+}
+
+func (d distant) Update(_ context.Context, tree pathlock.Tree, _ bool, change func(ticketstore.State) ticketstore.Changes) (bool, error) {
+	time.Sleep(d.trip / 2)
+	d.mu.Lock()
+	state, before := d.state(tree), d.written
+	state.Reserved = d.tree == tree
+	d.mu.Unlock()
+	time.Sleep(d.trip / 2)
+	c := change(state)
+	if c.Empty() {
+		return true, nil
+	}
+	time.Sleep(d.trip / 2)
+	defer time.Sleep(d.trip / 2)
+	lost := false
+	_, err := d.drawer.Update(context.Background(), tree, true, func(ticketstore.State) ticketstore.Changes {
+		if lost = d.written != before; lost {
+			return ticketstore.Changes{}
+		}
+		if state.Reserved {
+			d.tree = pathlock.Tree{}
+		}
+		return c
+	})
+	return !lost, err
+}
+
+func (d distant) Reserve(_ context.Context, tree pathlock.Tree) error {
+	time.Sleep(d.trip / 2)
+	d.mu.Lock()
+	d.tree = tree
+	d.count++
+	d.mu.Unlock()
+	time.Sleep(d.trip / 2)
+	return nil
+}
+
+// distants returns the stores of processes so far away.
+func (s *fixture) distants(timeout time.Duration, trips ...time.Duration) (stores []pathlock.Store, r *reservation) {
+	r = &reservation{}
+	for _, trip := range trips {
+		store := ticketstore.New("drawer", distant{s.drawer, trip, r}, timeout)
+		s.Cleanup(func() { _ = store.Close(context.WithoutCancel(s.Context())) })
+		stores = append(stores, store)
+	}
+	return stores, r
+}
+
+// writing has a store renew a hold all the time, until the returned function is called.
+func (s *fixture) writing(store pathlock.Store, owner string) (stop func()) {
+	s.takes(store, owner, "/"+owner)
+	ctx, cancel := context.WithCancel(s.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		for ctx.Err() == nil {
+			_, _ = store.Renew(ctx, s.tree, []pathlock.Lease{{Owner: pathlock.Owner(owner), For: time.Hour}})
+		}
+	})
+	return func() { cancel(); running.Wait() }
+}
+
+// However far a process is, it gets its turn while a near one keeps writing.
+func TestReserve_letsTheFarIn(t *testing.T) {
+	for _, trip := range []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond} {
+		inBubble(t, func(s *fixture) {
+			stores, _ := s.distants(5*time.Second, time.Millisecond, trip)
+			defer s.writing(stores[0], "near")()
+			s.takes(stores[1], "far", "/far")
+		})
+	}
+}
+
+// A process that competes with nobody reserves nothing, nor does one that has lost once.
+func TestReserve_takesTwoLosses(t *testing.T) {
+	inBubble(t, func(s *fixture) {
+		const trip = 300 * time.Millisecond
+		stores, r := s.distants(time.Minute, time.Millisecond, trip)
+		first := s.begin(s.Context(), stores[1], s.ask("far", "/far"))
+		time.Sleep(trip)
+		s.takes(stores[0], "near", "/near")
+		testerr.Must(t, <-first)
+		if r.count > 0 {
+			t.Errorf("%d reservations", r.count)
+		}
+	})
+}
+
+// A reservation of a process that has died costs the others a moment, once.
+func TestReserve_byTheDead(t *testing.T) {
+	inBubble(t, func(s *fixture) {
+		near := distant{s.drawer, time.Millisecond, &reservation{tree: s.tree}}
+		stores := []pathlock.Store{ticketstore.New("drawer", near, time.Minute)}
+		began := time.Now()
+		for range 10 {
+			s.takes(stores[0], "near", "/near")
+			s.releases(stores[0], "near")
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("ten turns took %v", took)
+		}
+	})
+}
