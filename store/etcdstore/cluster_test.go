@@ -140,3 +140,21 @@ func TestReserve(t *testing.T) {
 	line := testnet.StartProxy(t, server.Addr, 10*time.Millisecond)
 	testlock.Far(t, newStore(t, connect(t, line.Addr()), WithTimeout(3*time.Second)), newStore(t, client))
 }
+
+// A member that hangs does not keep a process from reserving an update.
+func TestReserve_memberHangs(t *testing.T) {
+	t.Parallel()
+	server, _ := newServer(t)
+	line := testnet.StartProxy(t, server.Addr, 0)
+	s := newStore(t, connect(t, line.Addr(), server.Addr), WithTimeout(4*time.Second))
+	for range 4 {
+		testerr.Must(t, s.Ping(t.Context()))
+	}
+	line.Pause()
+	defer line.Resume()
+	for range 4 { // of which every other one goes to each address
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		testerr.Is(t, "Reserve", s.backend.Reserve(ctx, testlock.Tree(t)), nil)
+		cancel()
+	}
+}

@@ -40,8 +40,10 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, _ bool, change
 
 // Reserve writes a key that the next update deletes: see [ticketstore.New].
 func (b *backend) Reserve(ctx context.Context, tree pathlock.Tree) error {
-	_, err := b.client.Put(ctx, b.keys.reservation(tree), "")
-	return err
+	return b.ask(ctx, fmt.Sprintf("reserving %s", tree), func(ctx context.Context) error {
+		_, err := b.client.Put(ctx, b.keys.reservation(tree), "")
+		return err
+	})
 }
 
 // portion leaves tickets that have ended to later updates, where they are more than one can delete.
