@@ -33,6 +33,9 @@ func (b *backend) remove(ctx context.Context, tree pathlock.Tree, r *reading) er
 			requests = append(requests, &zk.DeleteRequest{Path: b.names.waiter(tree, t), Version: -1})
 		}
 	}
+	if r.reserved {
+		requests = append(requests, &zk.DeleteRequest{Path: b.names.reservation(tree), Version: -1})
+	}
 	requests = append(requests, &zk.DeleteRequest{Path: b.names.tree(tree), Version: r.version})
 	_, err := once(ctx, b.client, func(conn *zk.Conn) (any, error) { return conn.Multi(requests...) })
 	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNotEmpty) {

@@ -26,7 +26,8 @@ func awaitGone(t *testing.T, s *store, tree pathlock.Tree) {
 	})
 }
 
-// Trees go that nobody uses: with tickets that have ended, with none, and that were never used.
+// Trees go that nobody uses: with tickets that have ended, with none, and that were never used, but
+// reserved.
 func TestSweep(t *testing.T) {
 	server := testzk.Start(t)
 	s := newStore(t, server.Addr, shortly)
@@ -36,6 +37,7 @@ func TestSweep(t *testing.T) {
 	testlock.Take(t, s, crashed)
 	unused := testlock.Tree(t)
 	testerr.Must(t, s.backend.begin(t.Context(), unused))
+	testerr.Must(t, s.backend.Reserve(t.Context(), unused))
 	awaitGone(t, s, crashed.Tree)
 	awaitGone(t, s, unused)
 	testlock.Holders(t, s, kept.Tree, 1)
