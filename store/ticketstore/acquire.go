@@ -279,10 +279,10 @@ func (a *attempt) inVain(ctx context.Context, conflict func(cause error) error) 
 // the request had begun to wait.
 func (a *attempt) failed(ctx context.Context, queued bool, err error) error {
 	switch cause := ctx.Err(); {
-	case cause == nil:
-		return err
-	case !errors.Is(cause, context.DeadlineExceeded) || queued:
+	case cause != nil && (queued || !errors.Is(cause, context.DeadlineExceeded)):
 		return a.inVain(ctx, nil)
+	case cause == nil, errors.Is(err, cause):
+		return err
 	default:
 		return fmt.Errorf("%w: %w", err, cause)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -26,6 +27,8 @@ type batcher struct {
 	// underWay are the operations of the present update whose calls wait for it. stop ends it.
 	underWay []*operation
 	stop     context.CancelFunc
+	// tries is how often it has been tried.
+	tries atomic.Int32
 }
 
 // operation is what one call does to a tree.
@@ -66,11 +69,28 @@ func (s *store) queue(ctx context.Context, tree pathlock.Tree, op *operation) er
 	case <-op.done:
 		return op.err
 	case <-ctx.Done():
+		end := outrun{ctx.Err(), l.tries.Load()} // before the next update
 		if !l.remove(op) {
 			op.applied.Store(true)
 		}
-		return ctx.Err()
+		return end
 	}
+}
+
+// outrun is why an update ended without success after so many tries.
+type outrun struct {
+	error
+	tries int32
+}
+
+func (o outrun) Unwrap() error { return o.error }
+
+// late says why there is nothing to show for the time.
+func late(err error) string {
+	if o, ok := errors.AsType[outrun](err); ok && o.tries > 2 {
+		return fmt.Sprintf("no time left after %d tries, because others changed the tree first", o.tries)
+	}
+	return "no answer in time"
 }
 
 // enter returns a tree's batcher, which stays until it has run empty.
@@ -155,6 +175,7 @@ func (l *batcher) take() ([]*operation, context.Context) {
 	l.queued, l.underWay = slices.Delete(l.queued, 0, n), slices.Clone(ops)
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ops[0].ctx), l.store.timeout)
 	l.stop = stop
+	l.tries.Store(0)
 	return ops, ctx
 }
 
@@ -194,7 +215,7 @@ func (l *batcher) step(ctx context.Context, ops []*operation, quota int) (writte
 	case err != nil && l.store.open.Err() != nil:
 		return written, errClosed // no caller's context need have ended
 	case err != nil:
-		return written, err
+		return written, outrun{err, l.tries.Load()}
 	}
 	for _, op := range ops {
 		if op.written != nil {
@@ -257,6 +278,7 @@ const patience, rest, glance = 250 * time.Millisecond, 500 * time.Millisecond, 1
 
 // apply applies operations to what was read after a moment, and returns what that changes.
 func (l *batcher) apply(ops []*operation, tx *transaction, began time.Time) Changes {
+	l.tries.Add(1)
 	for _, op := range ops {
 		op.began = began
 		op.applied.Store(true)

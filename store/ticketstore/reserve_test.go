@@ -2,6 +2,7 @@ package ticketstore_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -124,4 +125,24 @@ func TestReserve_byTheDead(t *testing.T) {
 			t.Errorf("ten turns took %v", took)
 		}
 	})
+}
+
+// A call says whether others have used up its time, or nobody has answered.
+func TestLate(t *testing.T) {
+	const timeout = 200 * time.Millisecond // too little for a reservation
+	for want, trip := range map[string]time.Duration{"others changed the tree first": 2 * time.Millisecond, "no answer in time": time.Hour} {
+		for _, end := range []time.Duration{timeout / 2, time.Hour} { // the caller's time, or the store's
+			inBubble(t, func(s *fixture) {
+				stores, _ := s.distants(timeout, time.Millisecond, trip)
+				defer s.writing(stores[0], "near")()
+				ctx, cancel := context.WithTimeout(s.Context(), end)
+				defer cancel()
+				_, err := stores[1].Acquire(ctx, s.ask("far", "/far"))
+				testerr.MustBe(t, want, err, pathlock.ErrUnavailable)
+				if text := err.Error(); !strings.Contains(text, want) || strings.Count(text, "deadline") != 1 {
+					t.Errorf("the error is %q", text)
+				}
+			})
+		}
+	}
 }

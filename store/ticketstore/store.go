@@ -151,9 +151,9 @@ func (s *store) inTime(ctx context.Context, until time.Time, what string, ask fu
 		return nil
 	case ctx.Err() == nil && (within.Err() != nil || errors.Is(err, context.DeadlineExceeded)):
 		// The time is the store's, or that of connecting: no context of the caller has ended.
-		return s.failed(fmt.Errorf("%w: %s: no answer in time: %v", pathlock.ErrUnavailable, what, err)) //nolint:errorlint // see above
+		return s.failed(fmt.Errorf("%w: %s: %s: %v", pathlock.ErrUnavailable, what, late(err), err)) //nolint:errorlint // see above
 	case errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, pathlock.ErrUnavailable):
-		return s.failed(fmt.Errorf("%w: %s: no answer in time: %w", pathlock.ErrUnavailable, what, err))
+		return s.failed(fmt.Errorf("%w: %s: %s: %w", pathlock.ErrUnavailable, what, late(err), err))
 	default:
 		return s.failed(fmt.Errorf("%s: %w", what, err))
 	}
