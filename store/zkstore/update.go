@@ -16,11 +16,11 @@ import (
 
 // reading is what a tree held at one instant.
 type reading struct {
-	absent  bool  // there is no znode of the tree
-	zxid    int64 // of the latest update
-	mtime   int64 // when that was, in ms since 1970
-	version int32
-	record  record
+	absent   bool  // there is no znode of the tree
+	zxid     int64 // of the latest update
+	mtime    int64 // when that was, in ms since 1970
+	version  int32
+	record   record
 	reserved bool // a process has reserved the next update
 }
 
