@@ -224,6 +224,20 @@ func TestMember_restartedEmpty(t *testing.T) {
 	})
 }
 
+// TestRenew_saysWhoHasLost: a member that answers, and has nothing of an owner, is among the reasons
+// why a renewal fails.
+func TestRenew_saysWhoHasLost(t *testing.T) {
+	p := newProcesses(t, 1, memstores(3), quorum.WithTimeout(generous))[0]
+	held := testlock.Ask(testlock.Tree(t), x("/a"))
+	testlock.Take(t, p.store, held)
+	p.links[1].store = memstore.New()
+	p.links[2].set(refusing)
+	_, err := renew(t, p.store, held)
+	if text := fmt.Sprint(err); !errors.Is(err, pathlock.ErrUnavailable) || !strings.Contains(text, "; member 2: pathlock: lock lost") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // TestTransferWithoutAMajority: what a minority has given to a new owner is left to nobody.
 func TestTransferWithoutAMajority(t *testing.T) {
 	members := memstores(3)

@@ -73,7 +73,11 @@ func (s *store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 		asked = append(asked, l)
 	}
 	answers := poll(ctx, s, "renew in "+tree.String(), func(ctx context.Context, m *member) ([]pathlock.Owner, error) {
-		return m.store.Renew(ctx, tree, asked)
+		gone, err := m.store.Renew(ctx, tree, asked)
+		if err == nil && len(gone) > 0 {
+			err = fmt.Errorf("%w: it has nothing of %d owners", pathlock.ErrLost, len(gone))
+		}
+		return gone, err
 	})
 	var lost []pathlock.Owner
 	uncertain := answers.silent() >= s.majority
@@ -83,7 +87,7 @@ func (s *store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 			switch {
 			case slices.Contains(a.value, l.Owner):
 				gone++ // it counts beside an error too
-			case a.err == nil:
+			case a.err == nil, isLost(a.err):
 				renewed++
 			}
 		}
