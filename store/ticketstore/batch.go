@@ -237,16 +237,16 @@ func (s *store) update(ctx context.Context, tree pathlock.Tree, latest bool, cha
 	reserver, _ := s.backend.(interface {
 		Reserve(context.Context, pathlock.Tree) error
 	})
-	first, lost, rested := time.Now(), 0, time.Duration(0)
+	first, lost, rested := time.Now(), 0, 0
 	for {
 		began, rests := time.Now(), false
-		loses := lost > 1 && began.Sub(first)-rested > patience
+		loses := lost > 1 && began.Sub(first) > patience
 		if loses && reserver != nil {
 			_ = reserver.Reserve(ctx, tree) // the update fails, too
 		}
 		done, err := s.backend.Update(ctx, tree, latest || lost > 0, func(state State) Changes {
 			c := change(state, began)
-			if rests = state.Reserved && !loses && rested < rest && !c.Empty(); rests {
+			if rests = state.Reserved && !loses && rested < glances && !c.Empty(); rests {
 				return Changes{}
 			}
 			return c
@@ -256,25 +256,20 @@ func (s *store) update(ctx context.Context, tree pathlock.Tree, latest bool, cha
 		}
 		// Of several processes that try again, each waits for as long as a few tries take.
 		pause := rand.N(time.Since(began)*time.Duration(min(lost, 8)) + 1)
-		if rests {
-			pause = glance
+		if lost++; rests {
+			pause, rested, lost = glance, rested+1, lost-1
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if rests {
-			rested += time.Since(began)
-		} else {
-			lost++
-		}
 	}
 }
 
-// patience is how long an update loses to others before it reserves the next one. rest is how long
-// others leave the tree to it then, at most: they look after each glance whether it is over.
-const patience, rest, glance = 250 * time.Millisecond, 500 * time.Millisecond, 10 * time.Millisecond
+// patience is how long an update loses to others before it reserves the next one. glance is how
+// long others rest before they look whether that is over, at most so many times.
+const patience, glance, glances = 250 * time.Millisecond, 10 * time.Millisecond, 50
 
 // apply applies operations to what was read after a moment, and returns what that changes.
 func (l *batcher) apply(ops []*operation, tx *transaction, began time.Time) Changes {
