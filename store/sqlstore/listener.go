@@ -2,10 +2,8 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -118,21 +116,13 @@ func join(messages []message) string {
 	return strings.Join(texts, ",")
 }
 
-func (m message) payload() string {
-	return hex.EncodeToString(m.tree[:]) + "/" + strconv.FormatUint(m.place, 10)
-}
+func (m message) payload() string { return fmt.Sprintf("%x/%d", m.tree, m.place) }
 
 // parsePayload undoes payload.
 func parsePayload(home, payload string) (message, bool) {
 	m := message{home: home}
-	tree, place, ok := strings.Cut(payload, "/")
-	if !ok || len(tree) != hex.EncodedLen(len(m.tree)) {
-		return m, false
-	}
-	if _, err := hex.Decode(m.tree[:], []byte(tree)); err != nil {
-		return m, false
-	}
-	var err error
-	m.place, err = strconv.ParseUint(place, 10, 64)
-	return m, err == nil
+	var tree []byte
+	_, err := fmt.Sscanf(payload, "%x/%d", &tree, &m.place)
+	n := copy(m.tree[:], tree)
+	return m, err == nil && n == len(m.tree)
 }
