@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ var _ ticketstore.Backend = (*backend)(nil)
 func newBackend(client *clientv3.Client, c config) *backend {
 	const unique = 10 // characters of 5 bits: no two processes on one etcd have the same
 	return &backend{
-		client: client, config: c, keys: newKeys(c.prefix), clock: newClock(), name: rand.Text()[:unique],
+		client: client, config: c, keys: keys{strings.TrimSuffix(c.prefix, "/") + "/"}, clock: newClock(), name: rand.Text()[:unique],
 		leases: leases{latest: map[time.Duration]lease{}}, observed: observations{latest: map[renewal]time.Time{}},
 	}
 }
@@ -84,31 +85,25 @@ func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) 
 	if err != nil {
 		return nil, err
 	}
-	readings := make(map[pathlock.Tree]*reading)
-	for _, kv := range response.Kvs {
-		tree, ok := b.keys.treeOf(string(kv.Key))
-		if !ok {
-			continue // a guard, or a key of somebody else's
-		}
-		r := readings[tree]
-		if r == nil {
-			r = &reading{tree: tree, revision: response.Header.Revision, ends: map[shownEnd]end{}}
-			readings[tree] = r
-		}
-		if err := r.add(b, []*mvccpb.KeyValue{kv}); err != nil {
-			return nil, err
+	r := &reading{revision: response.Header.Revision, ends: map[shownEnd]end{}}
+	err = r.add(b, slices.DeleteFunc(response.Kvs, func(kv *mvccpb.KeyValue) bool {
+		_, ok := b.keys.treeOf(string(kv.Key))
+		return !ok // a guard, or a key of somebody else's
+	}))
+	if err != nil {
+		return nil, err
+	}
+	state, err := b.state(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	live := make(map[pathlock.Tree]bool)
+	for i, t := range state.Tickets {
+		if tree, _ := b.keys.treeOf(r.records[i].key); t.Live(state.Now) {
+			live[tree] = true
 		}
 	}
-	for tree, r := range readings {
-		state, err := b.state(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(state.Tickets, func(t ticketstore.Ticket) bool { return t.Live(state.Now) }) {
-			trees = append(trees, tree)
-		}
-	}
-	return trees, nil
+	return slices.Collect(maps.Keys(live)), nil
 }
 
 // watchAgain is how long to wait before those look again whose watch has failed.

@@ -26,13 +26,6 @@ type keys struct {
 	prefix string // ends in a slash
 }
 
-func newKeys(prefix string) keys {
-	if !strings.HasSuffix(prefix, "/") {
-		prefix += "/"
-	}
-	return keys{prefix: prefix}
-}
-
 // tree is what all keys of a tree begin with, and no others.
 func (k keys) tree(tree pathlock.Tree) string {
 	return k.prefix + url.QueryEscape(tree.Namespace()) + "/" + url.QueryEscape(tree.ID()) + "/"

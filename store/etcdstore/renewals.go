@@ -45,11 +45,6 @@ func renewalsOf(t ticketstore.Ticket) (own, shared renewal) {
 	return parseRenewal(one), parseRenewal(other)
 }
 
-// withRenewals writes renewals into a ticket.
-func withRenewals(t *ticketstore.Ticket, own, shared renewal) {
-	t.Home = own.String() + " " + shared.String()
-}
-
 // observations are the latest ends of the leases whose renewals this process has seen.
 type observations struct {
 	mu     sync.Mutex

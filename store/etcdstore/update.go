@@ -114,7 +114,7 @@ func (u *update) put(ctx context.Context, now time.Time, t ticketstore.Ticket) e
 		}
 	}
 	t.Until, t.OwnerUntil = own.written, shared.written
-	withRenewals(&t, own.renewal, shared.renewal)
+	t.Home = own.renewal.String() + " " + shared.renewal.String()
 	if rec := u.r.at(t.Place); rec != nil {
 		u.compares = append(u.compares, unchanged(rec))
 	}
@@ -156,7 +156,11 @@ func (u *update) commit(ctx context.Context) (bool, error) {
 	case err != nil:
 		return false, u.explain(err)
 	case response.Succeeded:
-		u.identify(response.Header.Revision)
+		for i := range u.changes.Put {
+			if t := &u.changes.Put[i]; t.Key == "" {
+				t.Key = ticketKey(t.Place, response.Header.Revision)
+			}
+		}
 	}
 	return response.Succeeded, nil
 }
@@ -168,15 +172,6 @@ func (u *update) send(ctx context.Context, writes []clientv3.Op) (response *clie
 		return err
 	})
 	return response, err
-}
-
-// identify gives new tickets their names, as they are at a revision.
-func (u *update) identify(revision int64) {
-	for i := range u.changes.Put {
-		if t := &u.changes.Put[i]; t.Key == "" {
-			t.Key = ticketKey(t.Place, revision)
-		}
-	}
 }
 
 // explain returns the error of a transaction that was not carried out, or may not have been.
