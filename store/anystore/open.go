@@ -79,15 +79,11 @@ type Option func(*storeurl.Options)
 
 // WithPassword puts a password, not encoded, into a URL that has none. It keeps the password out of
 // the URL, which programs like to show. "" changes nothing.
-func WithPassword(password string) Option {
-	return func(o *storeurl.Options) { o.Password = password }
-}
+func WithPassword(password string) Option { return func(o *storeurl.Options) { o.Password = password } }
 
 // WithoutTables keeps the store from making tables in a database. It is for programs that only
 // look: where there are none, no program has used the store.
-func WithoutTables() Option {
-	return func(o *storeurl.Options) { o.NoTables = true }
-}
+func WithoutTables() Option { return func(o *storeurl.Options) { o.NoTables = true } }
 
 // WithScheme adds a lock store of the program's own, which open opens for URLs that begin with
 // scheme://, also as a member of a quorum. It is an option and no registration, so that a program

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,12 +94,7 @@ func (x *Effect) Crosses() bool {
 			left[m.Parent] = true
 		}
 	}
-	for _, m := range x.Moves {
-		if m.After.Parent != m.Parent && left[m.After.Parent] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.Moves, func(m Move) bool { return m.After.Parent != m.Parent && left[m.After.Parent] })
 }
 
 // Aside divides moves in two: to places where no row can be, as no name has a slash in it, and from

@@ -124,12 +124,7 @@ func viewed(holds []pathlock.Entry, at map[pathlock.Path]int64) []Hold {
 
 // announces reports whether claims have one below path, which an intention on path announces.
 func announces(claims []pathlock.Claim, path pathlock.Path) bool {
-	for _, c := range claims {
-		if c.Path != path && path.Contains(c.Path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(claims, func(c pathlock.Claim) bool { return c.Path != path && path.Contains(c.Path) })
 }
 
 // place finds the suite of a claim.
