@@ -224,8 +224,8 @@ func TestMember_restartedEmpty(t *testing.T) {
 	})
 }
 
-// TestRenew_saysWhoHasLost: a member that answers, and has nothing of an owner, is named as a reason
-// why a renewal fails.
+// TestRenew_saysWhoHasLost: a member that answers, and has nothing of an owner, is a reason why a
+// renewal fails.
 func TestRenew_saysWhoHasLost(t *testing.T) {
 	p := newProcesses(t, 1, memstores(3), quorum.WithTimeout(generous))[0]
 	held := testlock.Ask(testlock.Tree(t), x("/a"))
