@@ -22,10 +22,6 @@ type table struct {
 	now   time.Time // when the table was entered
 }
 
-func newTable(f *fences) *table {
-	return &table{Table: locktable.New(pathlock.Tree{}, f.next, endWait)}
-}
-
 // enter locks the table, and clears it of leases that have ended. It comes before anything else
 // that is done to a table. It returns the time.
 func (t *table) enter() time.Time {

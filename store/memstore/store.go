@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/locktable"
 )
 
 // store is a [pathlock.Store] in the memory of the process.
@@ -184,7 +185,7 @@ func (s *store) use(tree pathlock.Tree) (*table, error) {
 	t := s.tables[tree]
 	if t == nil {
 		if t, _ = s.empty.Get().(*table); t == nil {
-			t = newTable(&s.fences)
+			t = &table{Table: locktable.New(pathlock.Tree{}, s.fences.next, endWait)}
 		}
 		t.Reset(tree)
 		s.tables[tree] = t
