@@ -64,14 +64,15 @@ func (b *backend) sample(ctx context.Context) error {
 	return nil
 }
 
-// now returns the time by the leader's clock. The first time, it writes something to learn it.
+// now returns the time by the leader's clock. The first time, and after a while without updates, it
+// writes something to learn it.
 func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Duration, err error) {
 	// A sample is as good as its request is fast, so a slow one is followed by others. Updates give
 	// samples, too.
 	const tries, goodEnough = 4, 50 * time.Millisecond
 	for try := 0; ; try++ {
 		now, uncertain, known := b.clock.now()
-		if known && (uncertain <= goodEnough || try >= tries) {
+		if known && (uncertain <= goodEnough || try >= tries || try == 0 && b.clock.isFresh()) {
 			return now, uncertain, nil
 		}
 		switch err := b.sample(ctx); {

@@ -52,6 +52,13 @@ func (c *clock) bounds(at time.Time) (low, high time.Duration) {
 	return c.from - widened, c.to + widened
 }
 
+// isFresh reports whether there was a sample in the last minute.
+func (c *clock) isFresh() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.known && time.Since(c.at) < time.Minute
+}
+
 // now returns the earliest that it can be by the leader's clock, and how much later it can be. It
 // returns false while there is no sample.
 func (c *clock) now() (earliest time.Time, uncertain time.Duration, ok bool) {

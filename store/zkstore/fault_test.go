@@ -156,6 +156,19 @@ func TestWaiters_areNoHerd(t *testing.T) {
 	}
 }
 
+// A process far from ZooKeeper asks for the time at the beginning, and no more with each operation.
+func TestNow_farAway(t *testing.T) {
+	t.Parallel()
+	line := testnet.StartProxy(t, testzk.Start(t).Addr, 30*time.Millisecond)
+	s, req := newStore(t, line.Addr()), testlock.Ask(testlock.Tree(t), x("/n"))
+	testlock.Take(t, s, req)
+	before := line.Messages()
+	testlock.Release(t, s, req)
+	if n := line.Messages() - before; n > 3 {
+		t.Errorf("a release took %d requests, want one to read, one to write, and a ping at most", n)
+	}
+}
+
 // A process far from ZooKeeper gets its turn, though a near one keeps writing.
 func TestReserve(t *testing.T) {
 	t.Parallel()
