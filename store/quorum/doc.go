@@ -112,7 +112,8 @@
 //   - An acquisition costs a call to each member, and so does a release: n times the load of one
 //     store.
 //   - Snapshots show what a majority has as far as those that answer can tell, and who waits
-//     anywhere.
+//     anywhere. While a member is silent, they may show what has just been released, and a smaller
+//     fence than the grant's: so may those who observe an election.
 //   - With Redis members, a gate is not a redislock key that other programs may take: each member
 //     has one.
 package quorum
