@@ -88,6 +88,15 @@ func TestCloseIsBounded(t *testing.T) {
 	}
 }
 
+// TestPing_withoutScripts: a server that runs no scripts cannot serve.
+func TestPing_withoutScripts(t *testing.T) {
+	for _, command := range []string{"-eval", "-evalsha"} {
+		server := startServer(t)
+		server.Do("ACL", "SETUSER", "default", command)
+		testerr.Is(t, command, server.store().Ping(t.Context()), pathlock.ErrUnavailable)
+	}
+}
+
 // TestRing: a redis.Ring is refused by all calls.
 func TestRing(t *testing.T) {
 	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1"}, HeartbeatFrequency: time.Hour})

@@ -123,11 +123,11 @@ func (s *store) Close(ctx context.Context) error {
 // Local implements [pathlock.Store].
 func (s *store) Local() bool { return false }
 
-// Ping implements [pathlock.Store]. It asks for a write that changes nothing, so that it fails on a
-// replica and on a server that cannot save its data.
+// Ping implements [pathlock.Store]. It runs a script that asks for a write that changes nothing, so
+// that it fails on a replica, on a server that cannot save its data, and where scripts do not run.
 func (s *store) Ping(ctx context.Context) error {
-	_, err := do(ctx, s.calls, operation{Verb: "ping", Looks: true}, func(ctx context.Context) (int64, error) {
-		return s.client.Del(ctx, s.keys.prefix+":ping").Result()
+	_, err := do(ctx, s.calls, operation{Verb: "ping", Looks: true}, func(ctx context.Context) (any, error) {
+		return redis.NewScript("return redis.call('DEL', KEYS[1])").Run(ctx, s.client, []string{s.keys.prefix + ":ping"}).Result()
 	})
 	return err
 }

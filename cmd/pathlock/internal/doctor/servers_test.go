@@ -204,12 +204,12 @@ func TestRedisCluster(t *testing.T) {
 	want(t, r, doctor.Warning, "replicas", "min-replicas-to-write is 0")
 }
 
-// What a user may not do, the trial finds.
+// What a user may not do, a ping finds.
 func TestRedisRights(t *testing.T) {
 	t.Parallel()
 	server := testredis.Start(t, testredis.Redis)
 	server.Do("ACL", "SETUSER", "mute", "on", ">password", "~*", "&*", "+@all", "-info", "-evalsha")
 	r := locks(t, "redis://mute:password@"+server.Addr+"/0")
 	want(t, r, doctor.Unknown, "info", server.Addr)
-	want(t, r, doctor.Problem, "trial", "does not let the user do what locks need")
+	want(t, r, doctor.Problem, "service", "does not let the user do what locks need")
 }
