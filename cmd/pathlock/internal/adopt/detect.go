@@ -2,6 +2,7 @@ package adopt
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,7 +42,30 @@ func (t *table) shapes() (found []shape, unsupported []Unsupported) {
 			found[i].Name = cmp.Or(t.label, found[i].siblingName())
 		}
 	}
+	found = slices.DeleteFunc(found, func(s shape) bool {
+		n := s.roots()
+		if n < 2 {
+			return false
+		}
+		unsupported = append(unsupported, Unsupported{t.name, fmt.Sprintf("%d rows have no parent and no name, as the root of a tree has, and no column says which tree a row is in: "+
+			"give it to this command by --tree-column; if all are one tree, keep one of these rows", n)})
+		return true
+	})
 	return found, unsupported
+}
+
+// roots counts the root rows of what has no column for the trees' ids: a repair would put all trees
+// below one of them.
+func (s *shape) roots() (n int) {
+	if s.SingleTree == "" || s.Path == "" || s.of.cells[s.Name] == nil || s.of.cells[s.Parent] == nil {
+		return 0
+	}
+	for i, name := range s.of.cells[s.Name] {
+		if name.String == "" && s.isLive(i) && s.isTop(i) {
+			n++
+		}
+	}
+	return n
 }
 
 // siblingName is the column that a unique index keeps apart among siblings, "" if there is none.
