@@ -106,7 +106,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		t.Helper()
 		s := d.with(t, settings)
 		_, acquired := s.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a")))
-		for what, err := range map[string]error{"Check": s.Check(t.Context()), "Acquire": acquired} {
+		for what, err := range map[string]error{"Check": s.Check(t.Context()), "Ping": s.Ping(t.Context()), "Acquire": acquired} {
 			if !errors.Is(err, pathlock.ErrUnavailable) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want it to say: %s", what, err, want)
 			}
