@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,17 +61,8 @@ var errTimeout = errors.New("no answer in time")
 
 // isAnswer reports whether an error, or nil, can be the answer of a member that serves.
 func isAnswer(err error) bool {
-	if err == nil {
-		return true
-	}
-	for _, said := range []error{
-		pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, pathlock.ErrNotHeld, pathlock.ErrInvalidRequest,
-	} {
-		if errors.Is(err, said) {
-			return true
-		}
-	}
-	return false
+	answers := []error{nil, pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, pathlock.ErrNotHeld, pathlock.ErrInvalidRequest}
+	return slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) })
 }
 
 func isLost(err error) bool { return errors.Is(err, pathlock.ErrLost) }
