@@ -164,8 +164,8 @@ func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, _ ticke
 // Limit implements [ticketstore.Backend].
 func (b *backend) Limit() int { return 0 }
 
-// Ping implements [ticketstore.Backend]: it reads the table and, where there are users, who may lack
-// the right, asks for a write that changes nothing.
+// Ping implements [ticketstore.Backend]: it reads the table and, where users may lack the right to
+// write, asks for a write that changes nothing.
 func (b *backend) Ping(ctx context.Context) error {
 	return b.again(ctx, func(conn *sql.Conn) error {
 		table := b.table.on(conn)
