@@ -86,7 +86,8 @@ func (t *Table) OnLeaves(db *gorm.DB, rows Selection, statement func(above, leav
 			}}
 			where = clause.And(Under("r", rows.Where), Under("p", t.Above.Alive))
 		}
-		return statement(above, from[1].As("c"), Under("c", t.Matching(where, false)))
+		// Only the plain mark lets an index over the live leaves of each row serve.
+		return statement(above, from[1].As("c"), Under("c", clause.Expr{SQL: "? AND ?", Vars: []any{where, t.Alive}}))
 	}, t.Above, t)
 }
 

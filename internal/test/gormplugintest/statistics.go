@@ -76,9 +76,19 @@ type Sheet struct {
 	Name   string `pathlock:"name" gorm:"size:255;not null"`
 }
 
-// copyOfLongPaths copies tomes and sheets, without statistics.
+// Slip is another leaf below a tome. Its index over the tome leaves out deleted slips. There are
+// none: SQLite says how it would find them.
+type Slip struct {
+	ID      int64
+	TomeID  int64  `pathlock:"parent" gorm:"not null"`
+	Name    string `pathlock:"name" gorm:"size:255;not null"`
+	Path    string `pathlock:"path" gorm:"size:500;not null"`
+	Deleted gorm.DeletedAt
+}
+
+// copyOfLongPaths copies and renames tomes and leaves, without statistics.
 func copyOfLongPaths(t *testing.T, d Database) {
-	w := machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&Tome{}), gormplugin.Leaf(&Sheet{}, &Tome{})})
+	w := machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&Tome{}), gormplugin.Leaf(&Sheet{}, &Tome{}), gormplugin.Leaf(&Slip{}, &Tome{})})
 	w.must(gormplugin.AutoMigrate(w.db.Set("gorm:table_options", d.TableOptions).Session(&gorm.Session{})))
 	noStatistics(t, w.db, "tomes", "sheets")
 	top := &Tome{PlanID: 1, Name: "top"}
@@ -90,12 +100,13 @@ func copyOfLongPaths(t *testing.T, d Database) {
 	}
 	w.must(w.db.CreateInBatches(sheets, 400).Error)
 	w.within(t, 2*n, func(db *gorm.DB) error {
-		copied, err := gormplugin.Copy(db, &Tome{}, top.ID, gormplugin.Top(), gormplugin.CopyAs("copy"), gormplugin.CopyLeaves(&Sheet{}, nil))
+		copied, err := gormplugin.Copy(db, &Tome{}, top.ID, gormplugin.Top(), gormplugin.CopyAs("copy"), gormplugin.CopyLeaves(&Sheet{}, nil), gormplugin.CopyLeaves(&Slip{}, nil))
 		if want := int64(1 + n); err == nil && copied != want {
 			t.Errorf("%d rows were copied, want %d", copied, want)
 		}
 		return err
 	})
+	w.within(t, 2*n, func(db *gorm.DB) error { return gormplugin.Rename(db, top, top.ID, "renamed") })
 }
 
 // many is how many rows it takes to tell reading all of them from reading those that a write
