@@ -171,7 +171,7 @@ func TestTranslation_linksStayInTheLanguage(t *testing.T) {
 }
 
 // behaviour matches a row of the table of behaviours: its file, and what to look for there.
-var behaviour = regexp.MustCompile(`(?m)^\| .* \| \[.*\]\((.*)\) \| (?:`+"`(.*)`"+`)? ?\|$`)
+var behaviour = regexp.MustCompile(`(?m)^\| .* \| \[.*\]\((.*)\) \| (?:` + "`(.*)`" + `)? ?\|$`)
 
 // CONTRIBUTING.md says where each behaviour is: the files are there, and in them what it names.
 func TestContributing_leadsToBehaviours(t *testing.T) {
