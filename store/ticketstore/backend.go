@@ -55,8 +55,8 @@ type State struct {
 	// them.
 	Tickets []Ticket
 	// Now is the time by the clock that all processes share, which is the server's. Where it is not
-	// known exactly, Now is the earliest that it can be, and Now plus ClockError the latest: a lease
-	// begins late and ends late.
+	// known exactly, Now is the earliest that it can be, and Now plus ClockError the latest: a
+	// lease begins late and ends late.
 	Now        time.Time
 	ClockError time.Duration
 	// Fence is the latest fence on record in the tree, 0 if there is none.
