@@ -57,11 +57,7 @@ func Arrange(db *gorm.DB, rows any, columns ...string) error {
 	if list.Kind() != reflect.Slice {
 		return fmt.Errorf("%w: Arrange needs a slice of a registered model, not a %T", gorm.ErrInvalidValue, rows)
 	}
-	element := list.Type().Elem()
-	if element.Kind() == reflect.Pointer {
-		element = element.Elem()
-	}
-	p, t, err := subject(db, reflect.New(element).Interface())
+	p, t, err := subject(db, reflect.New(list.Type().Elem()).Interface())
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 //   - [ErrUnsupported];
 //   - [pathlock.ErrPathChanged] where rows below have other paths than follow from their parents'.
 func Copy(db *gorm.DB, dest, id any, to Place, opts ...CopyOption) (rows int64, err error) {
-	p, t, err := subject(db, dest)
+	p, t, err := unconditional(db, dest)
 	if err != nil {
 		return 0, err
 	}
@@ -96,9 +96,6 @@ func Copy(db *gorm.DB, dest, id any, to Place, opts ...CopyOption) (rows int64, 
 	into := reflect.ValueOf(dest)
 	if into.Kind() != reflect.Pointer || into.IsNil() || into.Type().Elem() != t.Schema.ModelType {
 		return 0, fmt.Errorf("%w: Copy needs a pointer to a %s", gorm.ErrInvalidValue, t.Schema.Name)
-	}
-	if err := refuseConditions(db, t); err != nil {
-		return 0, err
 	}
 	if c.ID, err = t.KeyOf(db, id); err != nil {
 		return 0, err

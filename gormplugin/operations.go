@@ -10,6 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
 	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 )
 
 // The arguments of all operations on trees (Rename, Move, Copy, Delete, and the queries Subtree,
@@ -30,6 +31,15 @@ func subject(db *gorm.DB, model any) (*inUse, *table.Table, error) {
 	return p, t, err
 }
 
+// unconditional is [subject] for operations that would not heed conditions on db: it refuses these.
+func unconditional(db *gorm.DB, model any) (*inUse, *table.Table, error) {
+	p, t, err := subject(db, model)
+	if err == nil && write.Narrows(begun(db).Statement) {
+		err = t.Unsupported("Copy, Resolve, Assert and LockSubtrees take no conditions, joins or scopes")
+	}
+	return p, t, err
+}
+
 // subjectRow returns what [subject] does, and the key of the row with the id.
 func subjectRow(db *gorm.DB, model, id any) (p *inUse, t *table.Table, key any, err error) {
 	if p, t, err = subject(db, model); err == nil {
@@ -42,14 +52,6 @@ func subjectRow(db *gorm.DB, model, id any) (p *inUse, t *table.Table, key any, 
 // which the hook belongs to, and stands for a new one in its transaction. GORM's sessions of such a
 // DB have the hook's statement again.
 func begun(db *gorm.DB) *gorm.DB { return db.Clauses() }
-
-// refuseConditions refuses a DB with conditions where these would count for nothing.
-func refuseConditions(db *gorm.DB, t *table.Table) error {
-	if write.Narrows(begun(db).Statement) {
-		return t.Unsupported("Copy, Resolve, Assert and LockSubtrees take no conditions, joins or scopes")
-	}
-	return nil
-}
 
 // operate runs do, in the caller's transaction if db is one. Otherwise do makes a transaction of
 // its own, and operate retries it if the database aborts it.
@@ -97,12 +99,17 @@ func Rename(db *gorm.DB, model, id any, name string) error {
 	if t.Name == nil {
 		return t.Unsupported("the model has no column for a name: rename the row by Updates, it stays where it is")
 	}
-	if err := t.IsWritable(t.Name); err != nil {
+	return p.assign(db, t, model, key, t.Name, name)
+}
+
+// assign updates one column of the row with the key, and what the model has of the row's place.
+func (p *inUse) assign(db *gorm.DB, t *table.Table, model, key any, f *schema.Field, value any) error {
+	if err := t.IsWritable(f); err != nil {
 		return err
 	}
 	return p.operate(db, func(db *gorm.DB) error {
 		e := &write.Operation{ID: key, Into: t.StructOf(model)}
-		return e.Statement(db, t).Update(t.Name.DBName, name).Error
+		return e.Statement(db, t).Update(f.DBName, value).Error
 	})
 }
 
@@ -163,13 +170,7 @@ func Move(db *gorm.DB, model, id any, to Place) error {
 	if value == nil {
 		value = t.NoParentValue()
 	}
-	if err := t.IsWritable(t.Parent); err != nil {
-		return err
-	}
-	return p.operate(db, func(db *gorm.DB) error {
-		e := &write.Operation{ID: key, Into: t.StructOf(model)}
-		return e.Statement(db, t).Update(t.Parent.DBName, value).Error
-	})
+	return p.assign(db, t, model, key, t.Parent, value)
 }
 
 // Delete deletes the row with the id and all its descendants, and returns how many rows it has
@@ -193,9 +194,9 @@ func Delete(db *gorm.DB, model, id any) (rows int64, err error) {
 		return result.Error
 	})
 	if err != nil {
-		return 0, err
+		rows = 0
 	}
-	return rows, nil
+	return rows, err
 }
 
 // Assert guards writes below a node by other means than GORM's create, update and delete, such as
@@ -239,10 +240,7 @@ func LockSubtrees(tx *gorm.DB, model any, ids ...any) ([]pathlock.Location, erro
 
 // guardNodes does the work of [AssertAll], and of [LockSubtrees] if lock is set.
 func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Location, error) {
-	p, t, err := subject(tx, model)
-	if err == nil {
-		err = refuseConditions(tx, t)
-	}
+	p, t, err := unconditional(tx, model)
 	if err != nil {
 		return nil, err
 	}

@@ -114,10 +114,11 @@ func At(db *gorm.DB, model, tree any, path pathlock.Path) *gorm.DB {
 // Errors match [pathlock.ErrNotFound] or [pathlock.ErrInvalidID]. See [Assert] for a place that
 // stays, and [Plugin.Resolver] for the middleware.
 func Resolve(db *gorm.DB, model, id any) (pathlock.Location, error) {
-	_, t, key, err := subjectRow(db, model, id)
-	if err == nil {
-		err = refuseConditions(db, t)
+	_, t, err := unconditional(db, model)
+	if err != nil {
+		return pathlock.Location{}, err
 	}
+	key, err := t.KeyOf(db, id)
 	if err != nil {
 		return pathlock.Location{}, err
 	}

@@ -26,9 +26,6 @@ func (x *copying) copyRows() error {
 	all, err := x.copyAll()
 	if err != nil {
 		if x.written {
-			if x.Dialect.Classify(err).IsRetryable() {
-				err = fault.Retryable(err)
-			}
 			x.slots = nil // the row there is the copy
 			x.tx.Fail(err)
 		}

@@ -14,14 +14,9 @@ import (
 // HasCondition reports whether a statement says which rows it means. GORM refuses one that does
 // not, unless AllowGlobalUpdate is set. To pin its targets would bypass that.
 func HasCondition(stmt *gorm.Statement) bool {
-	where, ok := stmt.Clauses["WHERE"].Expression.(clause.Where)
-	if !ok {
-		return false
-	}
-	if _, soft := stmt.Clauses["soft_delete_enabled"]; soft {
-		return len(where.Exprs) > 1
-	}
-	return len(where.Exprs) > 0
+	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
+	_, soft := stmt.Clauses["soft_delete_enabled"]
+	return len(where.Exprs) > 1 || !soft && len(where.Exprs) == 1
 }
 
 // Narrows reports whether a statement has conditions, or joins or scopes that may be some. GORM has
@@ -49,19 +44,13 @@ func hits(t *table.Table, stmt *gorm.Statement, ids []any, lock string) table.Se
 		return s
 	}
 	if c, ok := stmt.Clauses["ORDER BY"]; ok {
-		s.Order = whole{c}
+		s.Order = c
 	}
 	if c, ok := stmt.Clauses["LIMIT"]; ok {
-		s.Limit = whole{c}
+		s.Limit = c
 	}
 	return s
 }
-
-// whole is a clause of a statement with its name, as an expression.
-type whole struct{ clause.Clause }
-
-// Build implements [clause.Expression].
-func (w whole) Build(b clause.Builder) { w.Clause.Build(b) }
 
 // targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
 func (s *statement) targetsOf(stmt *gorm.Statement, ids []any, lock string) (plan.Hits, error) {
