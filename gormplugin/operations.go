@@ -207,8 +207,8 @@ func Delete(db *gorm.DB, model, id any) (rows int64, err error) {
 //
 // It takes no path lock; [LockSubtrees] does. model is a registered one, and id a primary key as
 // the model has it, or its text form. Errors match [pathlock.ErrNotFound], [pathlock.ErrInvalidID],
-// [pathlock.ErrPathChanged], [ErrRetry] or [ErrUnmanagedTransaction], the last one also where tx is
-// no transaction.
+// [pathlock.ErrPathChanged], [ErrRetry], [ErrUnsupported] if tx has conditions, or
+// [ErrUnmanagedTransaction], also where tx is no transaction.
 func Assert(tx *gorm.DB, model, id any) (pathlock.Location, error) {
 	locations, err := AssertAll(tx, model, id)
 	if err != nil {

@@ -111,8 +111,8 @@ func At(db *gorm.DB, model, tree any, path pathlock.Path) *gorm.DB {
 
 // Resolve returns where the live row with the id is. It reads in the caller's transaction, if db is
 // one, and takes no locks. The place of a leaf follows from its parent's path and its own name.
-// Errors match [pathlock.ErrNotFound] or [pathlock.ErrInvalidID]. See [Assert] for a place that
-// stays, and [Plugin.Resolver] for the middleware.
+// Errors match [pathlock.ErrNotFound], [pathlock.ErrInvalidID] or, if db has conditions,
+// [ErrUnsupported]. See [Assert] for a place that stays, and [Plugin.Resolver] for the middleware.
 func Resolve(db *gorm.DB, model, id any) (pathlock.Location, error) {
 	_, t, err := unconditional(db, model)
 	if err != nil {
