@@ -89,9 +89,12 @@ func (s *statement) assertEffect(stmt *gorm.Statement, planned *plan.Effect, fai
 	return found, err
 }
 
-// isOutdated reports whether an error can come from rows that were read from an old snapshot.
+// isOutdated reports whether an error can come from rows that were read from an old snapshot, or
+// earlier in the request: of what is above a row, it depends where the row may go.
 func isOutdated(err error) bool {
-	return errors.Is(err, pathlock.ErrNotFound) || errors.Is(err, pathlock.ErrPathChanged) || errors.Is(err, fault.ErrWouldCycle)
+	return slices.ContainsFunc([]error{
+		pathlock.ErrNotFound, pathlock.ErrPathChanged, fault.ErrWouldCycle, fault.ErrPathTooLong, fault.ErrMisplaced,
+	}, func(outdated error) bool { return errors.Is(err, outdated) })
 }
 
 // hasMoved reports whether an error says that something is not where it was planned to be.

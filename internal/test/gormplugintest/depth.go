@@ -32,6 +32,20 @@ func checkDepths(t *testing.T, d Database) {
 	arrangeAround(w, limited)
 	checkUnsigned(t, d)
 	checkLeafRoom(w)
+	checkOutdatedDepth(w, limited)
+}
+
+// checkOutdatedDepth has another process move up a row that a request has found too deep for more
+// below it.
+func checkOutdatedDepth(w, limited *world) {
+	deep := w.build("/k/l/m/n")
+	resolver := limited.plugin.Resolver(&Suite{}).(preparer)
+	ctx := resolver.Prepare(w.Context())
+	_, err := resolver.Resolve(ctx, fmt.Sprint(deep.ID))
+	w.must(err)
+	w.must(gormplugin.Move(w.db, &Suite{}, deep.ID, gormplugin.Below(w.root.ID)))
+	rows := []Suite{{ParentID: &deep.ID, Name: "a"}, {PlanID: w.root.PlanID, Path: "/k/b"}}
+	w.must(limited.db.WithContext(ctx).Create(rows).Error)
 }
 
 // checkLeafRoom has a leaf's path become one that is longer than its column, by whatever write.
