@@ -35,7 +35,7 @@ func (q *Queue) waitFor(o *Owner, limit uint64) map[*Request]bool {
 }
 
 // search finds the requests that wait for one owner, from that owner backwards. It looks at each
-// request and each owner once, and walks each list of waiters about once.
+// request and each owner once, and hardly any list of waiters twice.
 type search struct {
 	queue   *Queue
 	target  *Owner

@@ -73,7 +73,7 @@ type Queue struct {
 // Waiters returns how many requests wait.
 func (q *Queue) Waiters() int { return q.waiters }
 
-// Grant makes r a holder, in whatever way others are.
+// Grant makes r a holder. It does not ask whether anything is in the way.
 func (q *Queue) Grant(r *Request) {
 	if r.state == waiting {
 		q.leave(r)
@@ -222,8 +222,8 @@ func (q *Queue) Advance(o *Owner) (unwatched []*Request) {
 	return unwatched
 }
 
-// passing ends the watches of the conversions that may pass by now what they watch, and returns
-// them.
+// passing ends the watches of the conversions that may now pass what they watch, and returns these
+// conversions.
 func (q *Queue) passing() (unwatched []*Request) {
 	if q.freed == q.version {
 		return nil

@@ -30,8 +30,8 @@ func (s *statement) isUpsert() bool {
 
 // settleUpsert decides about an upsert. MySQL's form of it matches any unique key, so that a new
 // row could silently take over a sibling of the same name. Hence rows that are not in the table are
-// plainly inserted, and only the others are left to the clause. Those that it would move or rename
-// have from set: that comes first.
+// plainly inserted, and only the others are left to the clause. The field from is set in those that
+// the clause would move or rename: an UPDATE does that first.
 func (s *statement) settleUpsert(rows []*arrival, lock string) (fresh, present []*arrival, err error) {
 	t, db, stmt := s.Table, s.DB, s.DB.Statement
 	var ids []any
