@@ -109,7 +109,7 @@ func (v *visit) pause(ctx context.Context, length time.Duration) error {
 // tree after the other and keeps what it has. The order is the same for everybody. After an error
 // it holds nothing.
 func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*lockSet, error) {
-	locks, whole := new(lockSet), false
+	locks, whole := newLockSet(), false
 	defer func() {
 		if !whole {
 			locks.release(ctx)
@@ -202,10 +202,17 @@ func because(ctx context.Context, err error) error {
 // lockSet is what one request holds, in the order in which it was taken. nil is nothing.
 type lockSet struct {
 	taken []*pathlock.Lock
+	one   [1]*pathlock.Lock // the place of taken, which is hardly ever longer
 	limit *time.Timer
 	// along is the lock among them with which the token's hold follows a node that moves, nil if
 	// there is none.
 	along *pathlock.Lock
+}
+
+func newLockSet() *lockSet {
+	s := new(lockSet)
+	s.taken = s.one[:0]
+	return s
 }
 
 // context returns the context of the innermost lock, which carries the scope of all and ends with

@@ -149,6 +149,11 @@ const (
 	defaultMaxHold     = time.Minute
 )
 
+// degradedHeader is the header of an answer that says "true" where the lock store was away, and the
+// request went on without it: see [pathlock.Degrade]. Only requests do whose specs are
+// [lockspec.Spec.Asserted].
+const degradedHeader = "Lock-Degraded"
+
 // Config says how locks are taken. The zero Config is usable.
 type Config struct {
 	// Resolvers find the nodes of ids with a [lockspec.Source.Kind], by that kind.
@@ -245,17 +250,20 @@ type Config struct {
 // strategies of bsm/redislock fit.
 type RetryStrategy interface{ NextBackoff() time.Duration }
 
-// doubling pauses for as long as it says, and doubles at each pause up to the longest.
+// doubling pauses for as long as it says, and doubles at each pause until it has reached the
+// longest.
 type doubling time.Duration
+
+const firstPause, longestPause = 4 * time.Millisecond, 64 * time.Millisecond
 
 // NextBackoff implements [RetryStrategy].
 func (d *doubling) NextBackoff() time.Duration {
 	pause := time.Duration(*d)
-	if *d *= 2; pause > 64*time.Millisecond {
+	if *d *= 2; pause > longestPause {
 		return 0
 	}
 	return pause
 }
 
 // defaultRetry is the default of [Config.Retry].
-func defaultRetry() RetryStrategy { return new(doubling(4 * time.Millisecond)) }
+func defaultRetry() RetryStrategy { return new(doubling(firstPause)) }

@@ -28,8 +28,9 @@ type values struct {
 	// body was read ahead, or unread says why not.
 	body   []byte
 	unread error
-	// form has the body if it is a form.
-	form *http.Request
+	// parsed is set once it is known how handlers read the body. form has it if it is a form.
+	parsed bool
+	form   *http.Request
 }
 
 // get returns the values of a source, as [lockspec.Spec.Read] wants them.
@@ -79,10 +80,11 @@ func fieldValues(src lockspec.Source, values []string) []string {
 // form, some look there first, some last and some not at all.
 func (v *values) fromBody(src lockspec.Source) ([]string, error) {
 	isForm := src.From() == lockspec.FromForm
-	if v.form == nil {
+	if !v.parsed {
 		if err := v.parse(isForm); err != nil {
 			return nil, err
 		}
+		v.parsed = true
 	}
 	switch {
 	case isForm && v.c.Request.URL.Query().Has(src.Name()):
@@ -106,7 +108,7 @@ func (v *values) parse(isForm bool) (err error) {
 	switch {
 	case !isForm:
 		err = v.locks.wantJSON(v.c)
-	case len(v.body) > 0 || r.Header.Get("Content-Type") != "":
+	case len(v.body) > 0 || !hasNoType(r.Header):
 		err = wantType(v.c, binding.MIMEPOSTForm, binding.MIMEMultipartPOSTForm)
 	}
 	switch {
@@ -141,11 +143,16 @@ func (v *values) parseForm() error {
 // the type of a request that has none to JSON: [gin.Context.ShouldBind] would take the body for a
 // form, and look into the query.
 func (m *Locks) wantJSON(c *gin.Context) error {
-	if c.GetHeader("Content-Type") == "" {
+	if hasNoType(c.Request.Header) {
 		c.Request.Header.Set("Content-Type", binding.MIMEJSON)
 		return nil
 	}
 	return wantType(c, append([]string{binding.MIMEJSON}, m.config.JSONTypes...)...)
+}
+
+// hasNoType reports whether a request has no content type.
+func hasNoType(header http.Header) bool {
+	return strings.Join(header.Values("Content-Type"), ",") == ""
 }
 
 // wantType refuses a body of another type than those in want, and one that is not in UTF-8. gin

@@ -68,7 +68,7 @@ func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 	}
 	defer v.follow(outer, locks)
 	if locks.degraded() {
-		c.Header("Lock-Degraded", "true") // see [pathlock.Degrade]
+		c.Header(degradedHeader, "true")
 	}
 	switch {
 	case c.IsAborted():
@@ -97,9 +97,12 @@ func (m *Locks) visit(c *gin.Context, spec lockspec.Spec) (*visit, error) {
 	return v, err
 }
 
+// requestIDHeader is the header that [headerRequestID] reads.
+const requestIDHeader = "X-Request-Id"
+
 // headerRequestID is the default of [Config.RequestID].
 func headerRequestID(c *gin.Context) string {
-	return cmp.Or(c.GetHeader("X-Request-Id"), c.Writer.Header().Get("X-Request-Id"))
+	return cmp.Or(c.GetHeader(requestIDHeader), c.Writer.Header().Get(requestIDHeader))
 }
 
 // withOrigin returns the context of a request with where its locks come from.
