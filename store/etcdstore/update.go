@@ -81,6 +81,9 @@ func (b *backend) prepare(ctx context.Context, r *reading, now time.Time, change
 	u.compares = append(u.compares, clientv3.Compare(clientv3.ModRevision(key), "=", r.guarded))
 	for _, t := range changes.Delete {
 		rec := r.at(t.Place)
+		if rec == nil {
+			return nil, fmt.Errorf("%w: no ticket %d to delete", pathlock.ErrInvalidRequest, t.Place)
+		}
 		u.compares = append(u.compares, unchanged(rec))
 		u.tickets = append(u.tickets, clientv3.OpDelete(rec.key))
 	}
