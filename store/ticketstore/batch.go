@@ -254,10 +254,13 @@ func (s *store) update(ctx context.Context, tree pathlock.Tree, latest bool, cha
 		if done && !rests || err != nil {
 			return err
 		}
-		// Of several processes that try again, each waits for as long as a few tries take.
-		pause := rand.N(time.Since(began)*time.Duration(min(lost, 8)) + 1)
-		if lost++; rests {
-			pause, rested, lost = glance, rested+1, lost-1
+		pause := glance
+		if rests {
+			rested++
+		} else {
+			// Of several processes that try again, each waits for as long as a few tries take.
+			pause = rand.N(time.Since(began)*time.Duration(min(lost, 8)) + 1)
+			lost++
 		}
 		select {
 		case <-time.After(pause):
