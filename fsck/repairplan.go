@@ -11,7 +11,7 @@ import (
 type edit struct {
 	row *row
 	why Kind
-	// was is the row's place in the database, to its new place, and up its parent there, nil at the
+	// was is the row's place in the database, and to its new one. up is the parent there, nil at the
 	// top. An edit of paths uses none of them.
 	was, to seat
 	up      *row

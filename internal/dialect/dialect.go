@@ -44,9 +44,9 @@ type Dialect struct {
 	// Newest is appended to a SELECT that must not be answered from an old snapshot, where not
 	// every statement has its own.
 	Newest string
-	// Both stands before, between and behind two SELECTs, each with a lock of its own, to make one
-	// statement of them.
-	Both [3]string
+	// UnionAll is written before, between and behind two SELECTs, each with a lock of its own, to make
+	// one statement of them.
+	UnionAll [3]string
 	// PrimaryKeyHint follows a table's name in a locking read that has to go by the primary key.
 	PrimaryKeyHint string
 	// NamesIndexes is set where a statement about a large part of a table ignores an index, and

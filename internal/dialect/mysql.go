@@ -31,7 +31,7 @@ var MySQL = &Dialect{
 	Share:             "LOCK IN SHARE MODE",
 	Update:            "FOR UPDATE",
 	Newest:            "LOCK IN SHARE MODE",
-	Both:              [3]string{"(", ") UNION ALL (", ")"},
+	UnionAll:          [3]string{"(", ") UNION ALL (", ")"},
 	PrimaryKeyHint:    "FORCE INDEX (PRIMARY)",
 	NamesIndexes:      true,
 	PreparesVariables: true,

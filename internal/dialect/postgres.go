@@ -27,7 +27,7 @@ var PostgreSQL = &Dialect{
 	Hides:          "row-level security may hide rows from this role: connect as the table's owner, or as a role with BYPASSRLS",
 	Share:          "FOR SHARE",
 	Update:         "FOR UPDATE",
-	Both:           [3]string{"SELECT * FROM (", ") AS a UNION ALL SELECT * FROM (", ") AS b"},
+	UnionAll:       [3]string{"SELECT * FROM (", ") AS a UNION ALL SELECT * FROM (", ") AS b"},
 	Binary:         `? COLLATE "C"`,
 	Length:         "CHAR_LENGTH",
 	Bytes:          "OCTET_LENGTH",

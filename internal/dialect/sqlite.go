@@ -24,7 +24,7 @@ var SQLite = &Dialect{
 	mark:           `"`,
 	LockWait:       LockWait{Session: "PRAGMA busy_timeout = %d", Unit: time.Millisecond},
 	SoleWriter:     true,
-	Both:           [3]string{"", " UNION ALL ", ""},
+	UnionAll:       [3]string{"", " UNION ALL ", ""},
 	Binary:         "?",
 	Length:         "LENGTH",
 	Bytes:          "LENGTH",

@@ -168,7 +168,7 @@ func (q *Queue) regranted(o *Owner) {
 }
 
 // Settle decides, in order of arrival, about waiting requests that watch nothing, and about the
-// conversions that may pass by now what they watch.
+// conversions that may now pass what they watch.
 func (q *Queue) Settle(unwatched []*Request) {
 	more := unwatched
 	unwatched = nil

@@ -58,11 +58,11 @@ func (c *Change) NameOf(n *Node) string {
 // SameAs reports whether two changes do the same to the tree.
 func (c *Change) SameAs(d *Change) bool { return reflect.DeepEqual(c, d) }
 
-// Goal returns where the parent is that a change states by its path instead, below which all of the
-// affected rows are to go. Only a column that holds the path of the parent says so: a row's own
-// path may have been read before somebody moved the row. It is not ok if the change states the
-// parent, or a path that leaves every row where it is. Deleted rows among others stay where they
-// are. parents has the rows above.
+// Goal returns the place of the new parent of all affected rows, if a change states the parent by
+// its path alone. Only a column that holds the path of the parent can state it: a row's own path may
+// have been read before somebody moved the row. It is not ok if the change states the parent's key,
+// or a path that leaves every row where it is. Deleted rows among others stay where they are.
+// parents has the rows above.
 func (s *Shape) Goal(c *Change, hit Hits, parents map[any]*Node) (to Spot, ok bool, err error) {
 	if !c.StatesPath || !s.PathForm.OfParent || c.Parent != nil || c.Parents != nil || c.Deletes {
 		return to, false, nil

@@ -39,7 +39,7 @@ func (t *Table) LookupBy(column string, inTree bool) (Lookup, error) {
 	case inTree && t.Tree == nil:
 		return refuse("the model has no tree column: leave out the tree")
 	case slices.Contains(append(slices.Clone(t.Deletion), t.Parent, t.Tree, t.Version, t.Fence), l.column):
-		return refuse("several rows may have the same there")
+		return refuse("several rows may have the same value in it")
 	case !parses(l.column) && l.column.IndirectFieldType.Kind() != reflect.String:
 		return refuse(fmt.Sprintf("a %v has no text form", l.column.IndirectFieldType))
 	case !l.isPath():

@@ -142,10 +142,10 @@ func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked m
 	both := t.Direct(s.DB)
 	var end string
 	if above := c.Next(); len(above) > 0 {
-		both.Add(s.Dialect.Both[0])
+		both.Add(s.Dialect.UnionAll[0])
 		table.Selection{Keys: above, Lock: s.Dialect.Share}.AppendTo(both)
-		both.Add(s.Dialect.Both[1])
-		end = s.Dialect.Both[2]
+		both.Add(s.Dialect.UnionAll[1])
+		end = s.Dialect.UnionAll[2]
 	}
 	hits(t, stmt, ids, s.Dialect.Update).AppendTo(both)
 	both.Add(end)

@@ -77,7 +77,7 @@ func (x *copying) readLeaves(all []*plan.Copied) error {
 		l := &req.Leaves[i]
 		var found []*table.Node
 		err := l.table.OnLeaves(x.DB, rows, func(p, c, where clause.Expression) (err error) {
-			from := clause.Expr{SQL: "? JOIN ? ON ?", Vars: []any{p, c, belowAbove(l.table)}}
+			from := clause.Expr{SQL: "? JOIN ? ON ?", Vars: []any{p, c, joinsParent(l.table)}}
 			found, err = x.whole(l.table, from, where)
 			return err
 		})

@@ -145,10 +145,10 @@ func (s *statement) followAbove(leaf *table.Table, rows table.Selection, again b
 	}
 	err := leaf.OnLeaves(s.DB, rows, func(above, leaves, where clause.Expression) error {
 		_, err := leaf.Direct(s.DB).Add("?", clause.NamedExpr{SQL: s.Dialect.AssignBelow, Vars: []any{map[string]any{
-			"table": leaves, "others": above, "set": set, "belongs": belowAbove(leaf), "where": where,
+			"table": leaves, "others": above, "set": set, "belongs": joinsParent(leaf), "where": where,
 		}}}).Exec()
 		if err == nil && s.Dialect.AnyLength {
-			err = s.checkLeafRoom(leaf, clause.Expr{SQL: "? JOIN ? ON ? WHERE ?", Vars: []any{above, leaves, belowAbove(leaf), where}})
+			err = s.checkLeafRoom(leaf, clause.Expr{SQL: "? JOIN ? ON ? WHERE ?", Vars: []any{above, leaves, joinsParent(leaf), where}})
 		}
 		return err
 	})
@@ -177,8 +177,8 @@ func topmost(rows []*table.Node) []*table.Node {
 	})
 }
 
-// belowAbove is the condition that a leaf, called c, hangs below a row, called p.
-func belowAbove(leaf *table.Table) clause.Expression {
+// joinsParent is the condition that a row, called p, is the parent of a leaf, called c.
+func joinsParent(leaf *table.Table) clause.Expression {
 	return clause.Eq{Column: clause.Column{Table: "c", Name: leaf.Parent.DBName}, Value: clause.Column{Table: "p", Name: leaf.Above.Key.DBName}}
 }
 

@@ -245,7 +245,7 @@ func refuseDeleted(t *table.Table, db *gorm.DB, ids []any, present map[any]*tabl
 			return err
 		}
 		for _, n := range all {
-			why := "%s: bring it back by an update of %q first, of a db.Unscoped() where GORM hides the row"
+			why := "%s: first bring it back by an update of %q, through db.Unscoped() if GORM hides the row"
 			inside := shown.Inside(fmt.Sprintf(why, t.RowName(n.ID), t.Deletion[0].DBName))
 			// It is stale, too: the caller may have read it before.
 			return fmt.Errorf("%w: %w: the row is deleted: %w", fault.ErrStale, fault.ErrUnsupported, inside)
