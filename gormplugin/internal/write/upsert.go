@@ -61,50 +61,57 @@ func (s *statement) settleUpsert(rows []*arrival, lock string) (fresh, present [
 			fresh = append(fresh, row)
 			continue
 		}
+		if err := s.settlePresent(conflict, row, n, seen[row.ID]); err != nil {
+			return nil, nil, err
+		}
 		present = append(present, row)
-		earlier := seen[row.ID]
 		seen[row.ID] = row
-		_, associated := db.Get(associationsKey)
-		if row.ByPath && !t.PathForm.OfParent && !isSave(stmt) {
-			if name, _ := row.Get(t.Name); name != row.Name || row.Above().Path != "" {
-				return nil, nil, t.Unsupported("an upsert cannot place the row %s, which is there, by its own path: state the parent and the name", shown.ID(n.ID))
-			}
-		}
-		row.ByPath = row.ByPath && t.PathForm.OfParent && writes(conflict, t.Path)
-		switch moves := displaces(t, conflict, row, n); {
-		case isSave(stmt) && (moves || row.isStale(n)):
-			return nil, nil, stale(t, n)
-		case moves && !row.ByPath && row.isStale(n) && (n.Parent != row.Parent || !t.StatedBelow(n, row.Stated)):
-			// Somebody has moved the row since it was loaded, which the caller does not mean to
-			// undo.
-			return nil, nil, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: row.Stated, Actual: n.Path}
-		case moves && associated && n.Parent != row.Parent:
-			return nil, nil, t.Unsupported("an association (Append, Replace, or a field of what is saved) cannot take over the row %s, which has another parent: "+
-				"use gormplugin.Move(db, &%s{}, %[1]s, gormplugin.Below(%[3]s)), and Omit(clause.Associations) where it is meant to stay", shown.ID(n.ID), t.Schema.Name, shown.ID(row.Parent))
-		case moves && !writesPlace(stmt, conflict, row):
-			return nil, nil, t.Unsupported("an upsert with Select, Omit, a Where, or a map that does not state the whole place cannot give the row %s another one: use Updates, or gormplugin.Move", shown.ID(n.ID))
-		case earlier != nil && (moves || earlier.from != nil):
-			return nil, nil, t.Unfit("an upsert has the row %s twice, and gives it another place: leave one out", shown.ID(n.ID))
-		case moves:
-			row.from = n
-			if !row.ByPath && !writes(conflict, t.Parent) {
-				row.Parent = n.Parent
-			}
-			if row.Tree == nil || t.Tree == nil || !writes(conflict, t.Tree) {
-				row.Tree, row.StatedTree = n.Tree, n.Tree
-			}
-		}
-		if row.from == nil || t.Name != nil && !writes(conflict, t.Name) {
-			// The database does not write the name, but must not find that it collides with a
-			// sibling's.
-			row.Name = n.Name
-		}
-		if row.from == nil {
-			// The stated path may be outdated, as a row above may have moved: it is not written.
-			row.Node = n
-		}
 	}
 	return fresh, present, nil
+}
+
+// settlePresent decides what an upsert does to a row that is in the table as n: what it writes, or
+// why it cannot. earlier is the same row, if the upsert has it twice.
+func (s *statement) settlePresent(conflict clause.OnConflict, row *arrival, n *table.Node, earlier *arrival) error {
+	t, stmt := s.Table, s.DB.Statement
+	_, associated := s.DB.Get(associationsKey)
+	if row.ByPath && !t.PathForm.OfParent && !isSave(stmt) {
+		if name, _ := row.Get(t.Name); name != row.Name || row.Above().Path != "" {
+			return t.Unsupported("an upsert cannot place the row %s, which is there, by its own path: state the parent and the name", shown.ID(n.ID))
+		}
+	}
+	row.ByPath = row.ByPath && t.PathForm.OfParent && writes(conflict, t.Path)
+	switch moves := displaces(t, conflict, row, n); {
+	case isSave(stmt) && (moves || row.isStale(n)):
+		return stale(t, n)
+	case moves && !row.ByPath && row.isStale(n) && (n.Parent != row.Parent || !t.StatedBelow(n, row.Stated)):
+		// Somebody has moved the row since it was loaded, which the caller does not mean to undo.
+		return &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: row.Stated, Actual: n.Path}
+	case moves && associated && n.Parent != row.Parent:
+		return t.Unsupported("an association (Append, Replace, or a field of what is saved) cannot take over the row %s, which has another parent: "+
+			"use gormplugin.Move(db, &%s{}, %[1]s, gormplugin.Below(%[3]s)), and Omit(clause.Associations) where it is meant to stay", shown.ID(n.ID), t.Schema.Name, shown.ID(row.Parent))
+	case moves && !writesPlace(stmt, conflict, row):
+		return t.Unsupported("an upsert with Select, Omit, a Where, or a map that does not state the whole place cannot give the row %s another one: use Updates, or gormplugin.Move", shown.ID(n.ID))
+	case earlier != nil && (moves || earlier.from != nil):
+		return t.Unfit("an upsert has the row %s twice, and gives it another place: leave one out", shown.ID(n.ID))
+	case moves:
+		row.from = n
+		if !row.ByPath && !writes(conflict, t.Parent) {
+			row.Parent = n.Parent
+		}
+		if row.Tree == nil || t.Tree == nil || !writes(conflict, t.Tree) {
+			row.Tree, row.StatedTree = n.Tree, n.Tree
+		}
+	}
+	if row.from == nil || t.Name != nil && !writes(conflict, t.Name) {
+		// The database does not write the name, but must not find that it collides with a sibling's.
+		row.Name = n.Name
+	}
+	if row.from == nil {
+		// The stated path may be outdated, as a row above may have moved: it is not written.
+		row.Node = n
+	}
+	return nil
 }
 
 // upsert gives the rows of the statement that are in the table the places that it states, inserts
