@@ -1,15 +1,20 @@
 package idempotency
 
 import (
+	"database/sql"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
+	"gorm.io/driver/mysql"
+	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/web"
 	"github.com/pathlock-go/pathlock/middleware"
 )
@@ -58,6 +63,19 @@ func TestHash_tellsListsApart(t *testing.T) {
 			t.Errorf("%q has the hash of another list", list)
 		} else {
 			seen[h] = true
+		}
+	}
+}
+
+// Whoever reads the refusal of a bound learns which one it is.
+func TestNew_namesABoundThatMakesNoSense(t *testing.T) {
+	db, err := gorm.Open(mysql.New(mysql.Config{Conn: &sql.DB{}, SkipInitializeWithVersion: true}), &gorm.Config{DisableAutomaticPing: true})
+	testerr.Must(t, err)
+	for says, config := range map[string]Config{
+		"Lease (1ns)": {Lease: 1}, "Keep (1s)": {Keep: time.Second}, "MaxBody (-1)": {MaxBody: -1}, "MaxAnswer (-1)": {MaxAnswer: -1},
+	} {
+		if _, err := New(db, config); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", says, err)
 		}
 	}
 }
