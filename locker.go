@@ -1,6 +1,7 @@
 package pathlock
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -51,14 +52,15 @@ func WithWait(d time.Duration) Option { return func(l *Locker) { l.wait = d } }
 // on a tree must use the same fold.
 func WithFold(fold func(name string) string) Option { return func(l *Locker) { l.fold = fold } }
 
-// WithObserver adds an observer. It may be given several times.
+// WithObserver adds an observer, unless it is nil. It may be given several times.
 func WithObserver(o Observer) Option {
-	return func(l *Locker) { l.observers.all = append(l.observers.all, o) }
+	return func(l *Locker) { l.observers.all = append(l.observers.all, cmp.Or(o, Observer(NopObserver{}))) }
 }
 
 // WithLogger sets the log. It gets warnings of losses, failed renewals, releases that fail in the
-// background, and releases by force. The default is [slog.Default] at the time of [New].
-func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = log } }
+// background, and releases by force. The default is [slog.Default] at the time of [New]. A nil log
+// changes nothing.
+func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = cmp.Or(log, l.log) } }
 
 // New returns a locker on store. [Locker.Check] says whether the options make sense. A request that
 // relies on an invalid option is refused. The middleware and the plugin of a program must share one

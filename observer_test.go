@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -143,6 +144,19 @@ func TestObserverThatPanicsKeepsNothingLocked(t *testing.T) {
 		outer.ReleaseInBackground(t.Context())
 		testerr.None(t, l.Shutdown(t.Context()))
 		free(t, pathlock.New(store.Store, quiet), "X /", true)
+	}
+}
+
+// A program that leaves its log or its metrics out meets no panic when a lock is lost.
+func TestNew_takesNoNilLogAndNoNilObserver(t *testing.T) {
+	var log strings.Builder
+	l := pathlock.New(memstore.New(), pathlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))), pathlock.WithLogger(nil), pathlock.WithObserver(nil))
+	lock := acquire(t.Context(), t, l, "X /a")
+	testerr.Must(t, l.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()))
+	<-lock.Context().Done()
+	testerr.MustBe(t, "release", lock.Release(t.Context()), pathlock.ErrLost)
+	if text := log.String(); strings.Contains(text, "panic") || !strings.Contains(text, "released by force") {
+		t.Error(text)
 	}
 }
 
