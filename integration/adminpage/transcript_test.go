@@ -85,6 +85,7 @@ func TestPage_transcripts(t *testing.T) {
 		env.Values["site"] = &site{t: env.T().(testing.TB), tree: tree, people: map[string]*person{}, tabs: map[string]*window{}}
 		env.Setenv("EVIL", `<img src=x onerror="document.title='owned'">`)
 		env.Setenv("WORSE", `"><script>document.title='owned'</script>{{.}}javascript:alert(1)`)
+		env.Setenv("ENDLESS", strings.Repeat("n", 300))
 		env.Setenv("TURNED", "\u202e\u200bgnp.exe")
 		return err
 	}})
