@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -195,7 +194,7 @@ func (l *Leadership) Proclaim(ctx context.Context, value string) error {
 	}
 	l.own.proclaiming.Lock()
 	defer l.own.proclaiming.Unlock()
-	claims := []pathlock.Claim{pathlock.X(seat), pathlock.X(newNode(strconv.FormatUint(l.Term(), 10) + "-"))}
+	claims := []pathlock.Claim{pathlock.X(seat), pathlock.X(newNode(fmt.Sprintf("%d-", l.Term())))}
 	if err := l.lock.Exchange(ctx, claims, value); err != nil {
 		return err
 	}
