@@ -21,6 +21,10 @@ const (
 // RequestTimeout is how long a request may take until its answer.
 const RequestTimeout = 60 * time.Second
 
+// workTimeout is when a request's work is cut off. The rest is for the rollback and for the answer
+// that says so: a later one would not reach the client.
+const workTimeout = RequestTimeout - 5*time.Second
+
 // MaxWait is how long a request may wait for locks. It leaves time for the work.
 const MaxWait = RequestTimeout / 2
 
@@ -45,7 +49,9 @@ func (i *Instance) Serve(ctx context.Context, listener net.Listener, drain time.
 			if i.draining.Load() {
 				w.Header().Set("Connection", "close")
 			}
-			i.Handler.ServeHTTP(w, r)
+			work, cancel := context.WithTimeout(r.Context(), workTimeout)
+			defer cancel()
+			i.Handler.ServeHTTP(w, r.WithContext(work))
 		}),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
