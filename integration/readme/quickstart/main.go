@@ -49,7 +49,7 @@ func main() {
 		log.Fatal(err)
 	}
 	locks := middleware.New(locker, plugin.Resolver(&Folder{}), middleware.Config{})
-	srv := &http.Server{Addr: *addr, Handler: routes(db, locks), ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute}
+	srv := &http.Server{Addr: *addr, Handler: routes(db, locks), ReadTimeout: 15 * time.Second, WriteTimeout: 2 * time.Minute}
 	stopped, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	go func() {
 		log.Print(srv.ListenAndServe())
