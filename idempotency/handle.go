@@ -119,12 +119,14 @@ func (k *Keys) refuse(c *gin.Context, err error) {
 		k.fail(c, middleware.NewProblem(http.StatusUnprocessableEntity, slugReused, "this "+Header+" was used for another request: its method, URL or body differ"))
 	case errors.Is(err, errNoMore):
 		k.fail(c, middleware.NewProblem(http.StatusConflict, slugLost, "the request with this "+Header+" took effect, at least in part, but its answer was lost: check the outcome before you send it with a new key"))
-	case ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.Canceled):
 		k.fail(c, middleware.NewProblem(middleware.StatusClientGone, "client-gone", "the client went away before the answer"))
 	default:
 		k.config.Log.ErrorContext(ctx, "idempotency: claiming a key failed", "route", c.FullPath(), "error", err)
-		switch k.failureOf(err) {
-		case pathlock.FailureDatabase, pathlock.FailureLocked:
+		switch failure := k.failureOf(err); {
+		case ctx.Err() != nil: // its deadline
+			k.fail(c, middleware.NewRetryableProblem(http.StatusServiceUnavailable, "timeout", "the request took too long"))
+		case failure == pathlock.FailureDatabase, failure == pathlock.FailureLocked:
 			k.fail(c, middleware.NewRetryableProblem(http.StatusServiceUnavailable, string(pathlock.FailureDatabase), "the database cannot serve the request"))
 		default:
 			k.fail(c, internal())

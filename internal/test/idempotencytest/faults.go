@@ -89,8 +89,13 @@ func (d Database) checkFailing(t *testing.T) {
 	}
 	ended, leave := context.WithCancel(t.Context())
 	leave()
+	late, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
 	if got := s.send(ended, ordering("/nothing", key())); got.status != middleware.StatusClientGone || !strings.Contains(got.body, "client-gone") {
 		t.Errorf("a client that has gone away: %d %s", got.status, got.body)
+	}
+	if got := s.send(late, ordering("/nothing", key())); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "timeout") {
+		t.Errorf("a request past its deadline: %d %s", got.status, got.body)
 	}
 }
 
