@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	driver "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"github.com/pathlock-go/pathlock"
@@ -40,7 +42,7 @@ func TestTroubleSaysWhatIsWrong(t *testing.T) {
 	// Who only looks makes no tables, and is told that there are none.
 	for _, url := range []string{testserver.ScratchPostgres(t), mysql(t)} {
 		_, err := open(t, url, anystore.WithoutTables()).Trees(t.Context())
-		if err == nil || anystore.Trouble(err) != "has no table of locks" || !strings.Contains(err.Error(), "those with anystore do") {
+		if err == nil || anystore.Trouble(err) != "lacks a table" || !strings.Contains(err.Error(), "those with anystore do") {
 			t.Errorf("%v: the lock store %q", err, anystore.Trouble(err))
 		}
 	}
@@ -56,6 +58,19 @@ func TestTroubleKnowsWhatEtcdSays(t *testing.T) {
 	} {
 		if got := anystore.Trouble(fmt.Errorf("etcdstore: asking: %w", err)); got != says {
 			t.Errorf("%v: the lock store %q, want %q", err, got, says)
+		}
+	}
+}
+
+func TestTrouble_WorkThatIsCutOff(t *testing.T) {
+	for _, err := range []error{
+		&pgconn.PgError{Severity: "ERROR", Code: "57014"},
+		&pgconn.PgError{Severity: "FATAL", Code: "25P03"},
+		&driver.MySQLError{Number: 1969},
+		&driver.MySQLError{Number: 3024},
+	} {
+		if got := anystore.Trouble(fmt.Errorf("reading: %w", err)); got != "has cut off what took too long" {
+			t.Errorf("%v: the lock store %q", err, got)
 		}
 	}
 }

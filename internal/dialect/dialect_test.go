@@ -33,6 +33,7 @@ func TestAnswered_andRefuses(t *testing.T) {
 		{"a server that shuts down", MySQL, number(1053, "08S01"), false, false},
 		{"a connection that was killed, of MariaDB", MySQL, number(1927, "70100"), false, false},
 		{"a connection that was killed, of MySQL", MySQL, number(3169, "HY000"), false, false},
+		{"a statement that took too long, of MariaDB", MySQL, number(1969, "70100"), false, false},
 		{"a deadlock", MySQL, number(1213, "40001"), true, false},
 		{"a foreign key", MySQL, number(1452, "23000"), true, true},
 		{"an index record that is too long", MySQL, number(1713, "HY000"), true, true},

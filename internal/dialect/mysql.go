@@ -127,7 +127,10 @@ func classifyMySQL(err error) Failure {
 		1226, // ER_USER_LIMIT_REACHED
 		1317, // ER_QUERY_INTERRUPTED
 		1927, // ER_CONNECTION_KILLED of MariaDB
-		3169: // ER_SESSION_WAS_KILLED of MySQL
+		1969, // ER_STATEMENT_TIMEOUT of MariaDB: max_statement_time
+		3024, // ER_QUERY_TIMEOUT of MySQL: max_execution_time
+		3169, // ER_SESSION_WAS_KILLED of MySQL
+		4031: // ER_CLIENT_INTERACTION_TIMEOUT of MySQL: wait_timeout
 		return FailureUnavailable
 	case 1048, // ER_BAD_NULL_ERROR
 		1118, // ER_TOO_BIG_ROWSIZE
@@ -160,6 +163,7 @@ func answeredByMySQL(err error) bool {
 		1053, // ER_SERVER_SHUTDOWN
 		1317, // ER_QUERY_INTERRUPTED
 		1927, // ER_CONNECTION_KILLED of MariaDB
+		1969, // ER_STATEMENT_TIMEOUT of MariaDB
 		3169: // ER_SESSION_WAS_KILLED of MySQL
 		return false
 	}

@@ -163,11 +163,14 @@ func classifyPostgres(err error) Failure {
 // unavailablePostgres begin the SQLSTATEs by which the server says that it cannot serve.
 var unavailablePostgres = []string{
 	"08",    // connection exception
+	"25P03", // idle_in_transaction_session_timeout
+	"25P04", // transaction_timeout
 	"28",    // invalid authorization
 	"3D",    // no such database
 	"42501", // insufficient_privilege
 	"42P01", // undefined_table
 	"53",    // insufficient resources: too many connections, disk full
+	"57014", // query_canceled: by statement_timeout, or by somebody else
 	"57P",   // the server is shutting down or starting, or has ended the session
 	"58",    // system error
 	"XX",    // internal error, corrupted data
