@@ -16,9 +16,9 @@ import (
 )
 
 // adding is a dialector whose migrator adds to the tables of registered models, and changes nothing
-// that is there. GORM's own migrator alters every column that differs from its model. By that,
-// columns of MySQL and PostgreSQL lose defaults, comments and NOT NULL. SQLite makes the whole
-// table anew, without its triggers and indexes, and deletes the rows that refer to it by ON DELETE
+// that is there. GORM's own migrator alters every column that differs from its model. On MySQL and
+// PostgreSQL, these columns lose defaults, comments and NOT NULL. On SQLite, it recreates the whole
+// table, without its triggers and indexes, and deletes the rows that refer to it with ON DELETE
 // CASCADE.
 type adding struct {
 	gorm.Dialector
@@ -55,7 +55,8 @@ type addingMigrator struct {
 	binary string
 }
 
-// present returns what is there of a registered model; ok is not set for other models.
+// present returns what the database has of a registered model's table; ok is false for other
+// models.
 func (m addingMigrator) present(model any) (there treeschema.Present, ok bool, err error) {
 	t := m.plugin.catalogue.Models[table.Pointee(model)]
 	if t == nil {
@@ -92,7 +93,8 @@ func (m addingMigrator) ColumnTypes(model any) ([]gorm.ColumnType, error) {
 }
 
 // FullDataTypeOf gives the texts of a tree the collation by which different texts differ, unless
-// the model's own type states one. Later, PostgreSQL changes no column that something else uses.
+// the model's own type states one. PostgreSQL could not change it later in a column that something
+// else uses.
 func (m addingMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
 	expr := m.Migrator.FullDataTypeOf(f)
 	t := m.plugin.catalogue.Models[f.Schema.ModelType]
@@ -163,6 +165,6 @@ func (m addingMigrator) BuildIndexOptions(fields []schema.IndexOption, stmt *gor
 	return migrator.Migrator{Config: migrator.Config{DB: m.db, Dialector: m.db.Dialector}}.BuildIndexOptions(fields, stmt)
 }
 
-// remakes reports whether GORM changes a table by making it anew. Foreign keys cannot be switched
-// off within a transaction, and any model's table may have the tree below it by ON DELETE CASCADE.
+// remakes reports whether GORM changes a table by recreating it. Foreign keys cannot be switched
+// off within a transaction, and the tree may refer to any model's table with ON DELETE CASCADE.
 func (m addingMigrator) remakes() bool { return m.plugin.guard.Dialect.RemakesTables }

@@ -28,10 +28,10 @@ type RowError = fault.RowError
 //
 // The locks are X on the old and the new place of every given row that moves; in a spec of a route,
 // lockspec.Gate takes the whole tree, and lockspec.Slot one subtree. The database locks all given
-// rows. A statement writes up to 500 of them, and one rewrites up to a hundred subtrees, twice
-// where rows come to where others leave. The hooks of an update run once, on an empty row of the
-// model, and the update time of all given rows is set. The structs get the key, tree, name, paths
-// and version of their rows.
+// rows. A statement writes up to 500 of them, and one rewrites up to a hundred subtrees, twice if
+// rows move to where others leave. The hooks of an update run once, on an empty row of the model,
+// and the update time of all given rows is set. The structs get the key, tree, name, paths and
+// version of their rows.
 //
 // Arrange takes part in a transaction of the caller's. Otherwise it begins its own, and retries it
 // if the database aborts it.
@@ -40,14 +40,14 @@ type RowError = fault.RowError
 // one of the following. Other errors are those of every write. If the database refuses rows that
 // have changed places, that ends the transaction.
 //
-//   - [pathlock.ErrNotFound] where the row or its parent is not there, or has been deleted;
-//   - [ErrWouldCycle] where the row would be below itself;
-//   - [ErrNameTaken] where two rows with one name would have one parent;
-//   - [ErrMisplaced] where the row or its parent is in another tree, where the row is given twice, for
-//     the root row of a tree, and for the top where the row is a leaf;
-//   - [ErrPathTooLong] where the path of the row would not fit. Where that of a row below would not,
-//     the error is no RowError.
-//   - [pathlock.ErrInvalidID] where a struct has no key.
+//   - [pathlock.ErrNotFound] if the row or its parent is not there, or has been deleted;
+//   - [ErrWouldCycle] if the row would be below itself;
+//   - [ErrNameTaken] if two rows with one name would have one parent;
+//   - [ErrMisplaced] if the row or its parent is in another tree, if the row is given twice, for
+//     the root row of a tree, and for the top if the row is a leaf;
+//   - [ErrPathTooLong] if the path of the row would not fit. If that of a row below would not, the
+//     error is no RowError.
+//   - [pathlock.ErrInvalidID] if a struct has no key.
 //
 // The error matches [ErrUnsupported] for more than 10,000 rows, a column that says where a row is,
 // or a hook that sets the name. Rows cannot exchange what a unique index keeps apart, such as

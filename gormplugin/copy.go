@@ -23,8 +23,8 @@ func SnapshotSource() CopyOption { return func(c *write.CopyRequest) { c.Snapsho
 // CopyValues sets columns of all rows of the copy, by column or field name, instead of copying
 // them. A value may be an expression, such as gorm.Expr("UUID()"), which the database evaluates for
 // each row; its columns are those of the row that is copied. A func() any is called for each row,
-// and again when the database has aborted the transaction. The key has to be among the values where
-// the database does not number the rows itself. The tree's own columns cannot be.
+// and again when the database has aborted the transaction. If the database does not number the rows
+// itself, the key has to be among the values. The tree's own columns cannot be.
 func CopyValues(values map[string]any) CopyOption {
 	return func(c *write.CopyRequest) { c.Values = values }
 }
@@ -65,9 +65,9 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 //
 // The locks are S on the row, unless there is [SnapshotSource], and X on the new name slot.
 // Whatever the lock store does, the database locks the copied rows, and leaves, for sharing until
-// the transaction ends, so that the copy shows the subtree as it was at one instant. Where a row
-// joins the subtree meanwhile, all of the copy runs again ([ErrRetry]). Two or three statements
-// copy up to a hundred rows of one level.
+// the transaction ends, so that the copy shows the subtree as it was at one instant. If a row joins
+// the subtree meanwhile, the whole copy runs again ([ErrRetry]). Two or three statements copy up to
+// a hundred rows of one level.
 //
 // Copy takes part in a transaction of the caller's. Otherwise it begins its own, and retries it if
 // the database aborts it; it may then call the function given to [CopyAttached] more than once.
@@ -78,12 +78,12 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 //
 //   - [pathlock.ErrNotFound];
 //   - [ErrNameTaken];
-//   - [ErrRootRow] for the top of a tree with a root row, [ErrMisplaced] for the top where the row is
+//   - [ErrRootRow] for the top of a tree with a root row, [ErrMisplaced] for the top if the row is
 //     a leaf;
 //   - [pathlock.ErrInvalidPath];
-//   - [ErrPathTooLong] where the path of a copied row would not fit;
+//   - [ErrPathTooLong] if the path of a copied row would not fit;
 //   - [ErrUnsupported];
-//   - [pathlock.ErrPathChanged] where rows below have other paths than follow from their parents'.
+//   - [pathlock.ErrPathChanged] if the paths of rows below do not follow from their parents'.
 func Copy(db *gorm.DB, dest, id any, to Place, opts ...CopyOption) (rows int64, err error) {
 	p, t, err := unconditional(db, dest)
 	if err != nil {

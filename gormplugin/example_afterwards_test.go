@@ -67,8 +67,8 @@ func ExampleAfterEnd() {
 	// give it back
 }
 
-// Whatever the handler of a request writes, in however many transactions, each of them also writes
-// who it was.
+// However many transactions the handler of a request writes in, each of them also records who it
+// was.
 func ExampleWithBeforeCommit() {
 	db, drop := openPlan("/api")
 	defer drop()

@@ -8,8 +8,8 @@ import (
 )
 
 // A page in which the tree was sorted by hand sends every row's parent at once, in any order: here
-// login goes to the top, and api, which was above it, below it. What cannot be is refused as a
-// whole, and the error says which row it is about.
+// login goes to the top, and api, which was above it, below it. An arrangement that cannot be is
+// refused as a whole, and the error says which row is to blame.
 func ExampleArrange() {
 	db, drop := openPlan("/api/login/errors", "/archive")
 	defer drop()

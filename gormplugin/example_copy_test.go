@@ -29,7 +29,7 @@ func ExampleCopy() {
 	// /api 2 /api 2/login /api 2/login/errors
 }
 
-// Leaves are copied along where their model is named. A column of all copied rows can be set
+// CopyLeaves names a model whose leaves are copied, too. A column of all copied rows can be set
 // instead of being copied.
 func ExampleCopyLeaves() {
 	db, drop := openPlan("/api/login", "/archive")
@@ -53,8 +53,8 @@ func ExampleCopyLeaves() {
 	// 1 case <nil>
 }
 
-// What hangs on the rows in tables that the plugin does not know is copied by the caller, who gets
-// a query for which row is the copy of which.
+// The caller copies what belongs to the rows in tables that the plugin does not know. A query says
+// which row is the copy of which.
 func ExampleCopyAttached() {
 	db, drop := openPlan("/api/login", "/archive")
 	defer drop()
@@ -84,8 +84,7 @@ func ExampleCopyAttached() {
 	// Output: urgent <nil>
 }
 
-// Somebody is about to change what is copied. A copy of it as it was at one instant need not wait
-// for that.
+// Somebody is about to change the source. A copy of it as it was at one instant need not wait.
 func ExampleSnapshotSource() {
 	locker := pathlock.New(memstore.New(), pathlock.WithWait(pathlock.NoWait))
 	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))

@@ -73,7 +73,7 @@ func ExampleDelete() {
 	// true
 }
 
-// A trigger keeps a row whose descendants are deleted already. Then they are not deleted, either.
+// A trigger keeps a row after its descendants were deleted. So their deletion is rolled back.
 func ExampleMissedRowsError() {
 	type Draft struct {
 		ID        int64
@@ -104,8 +104,8 @@ func ExampleMissedRowsError() {
 	// /api /api/login
 }
 
-// Only a suite without suites below it may go. The deletion counts, under its row locks, what a
-// check before it would have to ask for: whatever was put there meanwhile keeps the suite.
+// Only a suite without suites below it may be deleted. The deletion itself counts the rows, under
+// its row locks, so a suite that was put there a moment ago counts, too.
 func ExampleDelete_childless() {
 	db, drop := openPlan("/api/login", "/web")
 	defer drop()

@@ -11,7 +11,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// What GORM and the database say counts, beside what the errors of pathlock's packages state.
+// FailureOf knows the errors of GORM and the database, besides those of pathlock's packages.
 func ExamplePlugin_FailureOf() {
 	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{}))
 	db, drop := openPlanWith(plugin, "/api")
@@ -67,7 +67,7 @@ func ExampleRootRowError() {
 	// <nil>
 }
 
-// What only speaks a supported database's protocol is refused when the plugin is put to use.
+// A database that only speaks the protocol of a supported one is refused by db.Use.
 func ExampleUnsupportedDatabaseError() {
 	pool := sql.OpenDB(&pretender{version: "8.0.11-TiDB-v8.5.0"})
 	defer func() { _ = pool.Close() }()

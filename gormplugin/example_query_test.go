@@ -26,7 +26,7 @@ func ExampleSubtree() {
 	// /api /api/login
 }
 
-// Leaves are found anywhere in a subtree, Children only in the row itself.
+// Leaves finds leaves anywhere in a subtree, Children only those of the row itself.
 func ExampleLeaves() {
 	db, drop := openPlan("/api/login")
 	defer drop()
@@ -43,8 +43,8 @@ func ExampleLeaves() {
 	// Output: ["smoke" "wrong password"] ["smoke"] <nil>
 }
 
-// The place of a row is its tree and its path: what path locks go by. At finds the row at a place,
-// in a tree that is named by the value of its column.
+// The place of a row is its tree and its path, as path locks name it. At finds the row at a place;
+// the value of the tree column names the tree.
 func ExampleResolve() {
 	db, drop := openPlan("/api/login")
 	defer drop()

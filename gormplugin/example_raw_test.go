@@ -10,9 +10,9 @@ import (
 	"gorm.io/gorm"
 )
 
-// Raw SQL on a guarded table is refused, unless the caller says that it has seen to the tree. The
-// tree needs nothing where a statement leaves the rows where they are. The error says which table a
-// text would write, and how.
+// Raw SQL on a guarded table is refused, unless the caller says that it has seen to the tree. A
+// statement that leaves the rows in their places needs no more than that. The error says which
+// table a text would write, and how.
 func ExampleAllowRawWrites() {
 	db, drop := openPlan("/api/login")
 	defer drop()
@@ -93,8 +93,8 @@ func ExamplePathChangedError() {
 	// suites 2 /api/login /v2/login
 }
 
-// Without the assertion and the tripwire, all raw SQL passes, as it does in a program that looks
-// after its tree by itself, and a row is written below a path that nothing leads to.
+// Without the assertion and the tripwire, all raw SQL passes, as in a program that keeps its tree
+// right by itself, and a row gets a path that no row leads to.
 func ExampleWithoutAssertion() {
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.WithoutAssertion(), gormplugin.AllowAllRawWrites())

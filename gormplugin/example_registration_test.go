@@ -98,7 +98,7 @@ func ExampleModel() {
 }
 
 // A leaf has a name below a row of the model above. It may have a path column, here with the path
-// of that row. A field that is no column is told where the leaf is.
+// of that row. A field that is no column gets the leaf's path.
 func ExampleLeaf() {
 	type Photo struct {
 		ID          int64
@@ -126,7 +126,8 @@ func ExampleLeaf() {
 	// <nil> /july
 }
 
-// The trees of a model are named after it: whoever locks them without the plugin says the same.
+// The trees of a model are named after it: code that locks them without the plugin uses the same
+// names.
 func ExampleNamespace() {
 	plugin := gormplugin.New(pathlock.New(memstore.New()),
 		gormplugin.Model(&Suite{}, gormplugin.Namespace("testplan")))
@@ -142,7 +143,7 @@ func ExampleNamespace() {
 	// true <nil>
 }
 
-// What would lie too deep is refused, be it the row that is written or one below it.
+// A write that would put its row, or one below it, too deep is refused.
 func ExampleMaxDepth() {
 	plugin := gormplugin.New(pathlock.New(memstore.New()),
 		gormplugin.Model(&Suite{}, gormplugin.MaxDepth(3)))

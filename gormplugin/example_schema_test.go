@@ -21,7 +21,8 @@ func ExampleAutoMigrate() {
 		ID   int64
 		Text string
 	}
-	// OneWriter confirms that a cluster whose servers all take writes gets them at one.
+	// OneWriter confirms that all writes reach one server, in a cluster whose servers all take
+	// them.
 	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Directory{}), gormplugin.OneWriter())
 	err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db, &Label{}))
 	fmt.Println(err)
@@ -33,8 +34,8 @@ func ExampleAutoMigrate() {
 	// <nil>
 }
 
-// At start, Verify says what a table lacks, and why, with the statements that mend it, which can
-// run in the order in which they come. Here somebody has dropped indexes.
+// At start, Verify says what a table lacks, and why, with the statements that mend it, in an order
+// in which they can run. Here somebody has dropped indexes.
 func ExampleVerify() {
 	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{})))
 	defer drop()
@@ -62,7 +63,7 @@ func ExampleVerify() {
 	// then: <nil>
 }
 
-// A program that reads the table past GORM learns the names that the database knows.
+// A program that reads the table without GORM learns the names that the database knows.
 func ExampleDescribe() {
 	type Node struct {
 		ID        int64

@@ -11,8 +11,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// A transaction that the database gives up is run again, all of it: here the first try fails as it
-// would by a deadlock.
+// A transaction that the database gives up is run again, all of it: here the first try fails as if
+// by a deadlock.
 func ExampleTransaction() {
 	db, drop := openPlan("/api")
 	defer drop()
@@ -36,7 +36,7 @@ func ExampleTransaction() {
 }
 
 // A write inside a transaction keeps others waiting for its rows while it waits for path locks, and
-// should not wait long. The lock is somebody else's here.
+// should not wait long. Here, somebody else has the lock.
 func ExampleTransactionWait() {
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.TransactionWait(pathlock.NoWait))

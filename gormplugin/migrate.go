@@ -22,9 +22,9 @@ import (
 // to do: pathlock adopt prints statements that add and fill a parent, for example, and pathlock
 // fsck fills paths.
 //
-// GORM alters the columns of other models as usual, except on SQLite: there it would make the table
-// anew, and delete the rows that refer to it by ON DELETE CASCADE. For the same reason AutoMigrate
-// adds no constraint to an existing table of SQLite.
+// GORM alters the columns of other models as usual, except on SQLite: there it would recreate the
+// table, and delete the rows that refer to it with ON DELETE CASCADE. For the same reason
+// AutoMigrate adds no constraint to an existing table of SQLite.
 //
 // It returns what [Verify] then finds if it is unsafe, in the table, the server or the session: you
 // have to mend that. Warnings go to GORM's logger. It may be called again at any time, also on
@@ -81,8 +81,8 @@ func (p *inUse) alone(db *gorm.DB, migrate func(*gorm.DB) error) error {
 	})
 }
 
-// migrate does the work of [AutoMigrate], and returns what is left to mend. The rows are read
-// before it alone: what it adds to a table with rows is none of the tree's columns.
+// migrate does the work of [AutoMigrate], and returns what is left to mend. The rows are read only
+// beforehand: to a table with rows, it adds none of the tree's columns.
 func (p *inUse) migrate(db *gorm.DB, others []any) ([]Finding, error) {
 	findings, err := p.findings(db, treeschema.Run)
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *inUse) migrate(db *gorm.DB, others []any) ([]Finding, error) {
 	return append(settings, tables...), err
 }
 
-// unmade says what to do about an index that the rows keep from being made.
+// unmade says what to do if the rows prevent a unique index.
 func (p *inUse) unmade(err error) error {
 	if p.guard.Dialect.Classify(err) != dialect.FailureDuplicate && !errors.Is(err, gorm.ErrDuplicatedKey) {
 		return err

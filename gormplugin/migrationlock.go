@@ -66,8 +66,8 @@ func (p *inUse) locked(tx *gorm.DB, migrate func(*gorm.DB) error) (err error) {
 	return migrate(tx)
 }
 
-// oneConn is a connection that passes for a transaction: other plugins, such as dbresolver, send
-// the statements of anything else to connections of their own choice.
+// oneConn is a connection that passes for a transaction: for anything else, other plugins, such as
+// dbresolver, would choose the connections.
 type oneConn struct{ *sql.Conn }
 
 // errNoTransaction says that there is nothing to commit or to roll back.

@@ -48,9 +48,9 @@ func subjectRow(db *gorm.DB, model, id any) (p *inUse, t *table.Table, key any, 
 	return p, t, key, err
 }
 
-// begun returns db as GORM's own methods go on with it. A hook gets a DB that has the statement
-// which the hook belongs to, and stands for a new one in its transaction. GORM's sessions of such a
-// DB have the hook's statement again.
+// begun returns db as GORM's own methods would continue it. The DB of a hook carries the statement
+// that the hook belongs to, but stands for a new statement in its transaction. A GORM session of
+// such a DB would carry the hook's statement again.
 func begun(db *gorm.DB) *gorm.DB { return db.Clauses() }
 
 // operate runs do, in the caller's transaction if db is one. Otherwise do makes a transaction of
@@ -88,8 +88,8 @@ func (p *inUse) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 //
 //   - [pathlock.ErrNotFound];
 //   - [ErrNameTaken];
-//   - [pathlock.ErrInvalidPath] where the name cannot be one;
-//   - [ErrPathTooLong] where the path of a descendant would not fit;
+//   - [pathlock.ErrInvalidPath] if the name cannot be one;
+//   - [ErrPathTooLong] if the path of a descendant would not fit;
 //   - [ErrMisplaced] for the root row of a tree.
 func Rename(db *gorm.DB, model, id any, name string) error {
 	p, t, key, err := subjectRow(db, model, id)
@@ -153,10 +153,11 @@ func (to Place) parentKey(db *gorm.DB, t *table.Table, id any) (any, error) {
 //
 // Errors match those of [Rename], and
 //
-//   - [ErrWouldCycle] where the parent is the row itself or lies below it: no path lock has been taken;
-//   - [pathlock.ErrNotFound] where the row or the parent is not there;
+//   - [ErrWouldCycle] if the parent is the row itself or lies below it: no path lock has been
+//     taken;
+//   - [pathlock.ErrNotFound] if the row or the parent is not there;
 //   - [ErrRootRow] for the top of a tree with a root row;
-//   - [ErrMisplaced] for a parent in another tree, for the root row, and for the top where the row is
+//   - [ErrMisplaced] for a parent in another tree, for the root row, and for the top if the row is
 //     a leaf.
 func Move(db *gorm.DB, model, id any, to Place) error {
 	p, t, key, err := subjectRow(db, model, id)

@@ -39,17 +39,17 @@ type Plugin struct {
 	// use is never nil. Requests read it at any time. Its DBs start one after the other.
 	use      atomic.Pointer[inUse]
 	starting sync.Mutex
-	// served has the *dialect.Dialect of every DB so far: requests of earlier ones still end.
+	// served has the *dialect.Dialect of every DB so far: requests on earlier ones may still run.
 	served sync.Map
 }
 
-// inUse is a plugin with what it has of one DB.
+// inUse is a plugin with what it knows of the one DB that uses it.
 type inUse struct {
 	*Plugin
 	guard     *txn.Guard
 	catalogue *table.Catalogue
 	engine    *write.Engine
-	// db is set once, by Initialize, when all else is.
+	// db is set once, by Initialize, after everything else.
 	db atomic.Pointer[gorm.DB]
 }
 
@@ -78,7 +78,7 @@ func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 	return p
 }
 
-// free makes the plugin ready for the next DB. What still runs on the one before stays with that.
+// free makes the plugin ready for the next DB. What still runs on the previous one stays with that.
 func (p *Plugin) free() *inUse {
 	engine := p.settings
 	engine.Guard, engine.Catalogue = txn.NewGuard(engine.Locker), new(table.Catalogue)
@@ -162,7 +162,7 @@ func (p *inUse) attach(db *gorm.DB) error {
 	return nil
 }
 
-// errReplaced is of a transaction, or another session, of a DB that was closed since.
+// errReplaced is the error of a transaction, or another session, whose DB has been closed.
 var errReplaced = pathlock.FailureDatabase.New("gormplugin: the transaction or session belongs to a DB that was closed, which the plugin no longer serves")
 
 // pluginOf returns the plugin that db uses.

@@ -118,8 +118,8 @@ func refused(t *testing.T, err error, product string) {
 	}
 }
 
-// A DB that has no connection when the plugin is put to use is asked when its first transaction
-// begins, and nothing of that is begun. So are connections that GORM did not open.
+// A DB that has no connection at db.Use is asked when its first transaction begins, and a refused
+// one begins none. So are connections that GORM did not open.
 func TestUse_findsImitationsLater(t *testing.T) {
 	const tidb = "8.0.11-TiDB-v8.5.0 TiDB Server"
 	begin := func(db *gorm.DB) error { return db.Transaction(func(*gorm.DB) error { return nil }) }

@@ -125,9 +125,9 @@ func Resolve(db *gorm.DB, model, id any) (pathlock.Location, error) {
 	return t.Locate(db, key)
 }
 
-// query returns the query that build makes for the table of a model. Where that fails, it returns a
-// DB that has the error, and runs nothing. That has the model, since GORM's Count, Pluck and Update
-// would join the error, unmatched, to one of their own without it.
+// query returns the query that build makes for the table of a model. If that fails, it returns a DB
+// that has the error, and runs nothing. That DB has the model: without one, GORM's Count, Pluck and
+// Update would add an error of their own, and errors.Is would no longer match this one.
 func query(db *gorm.DB, model any, build func(t *table.Table) (*gorm.DB, error)) *gorm.DB {
 	_, t, err := subject(db, model)
 	if err == nil {

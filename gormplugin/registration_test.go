@@ -285,8 +285,8 @@ func TestUse_atOnce(t *testing.T) {
 	}
 }
 
-// What no row could be found by is refused when the plugin comes into use, or by the look-up if it
-// is in use already.
+// A column by which no row could be found is refused by db.Use, or by the look-up if the plugin is
+// in use already.
 func TestResolverBy_refusesColumns(t *testing.T) {
 	one := func(context.Context) (any, error) { return 1, nil }
 	for _, c := range []struct {
@@ -316,7 +316,7 @@ func TestResolverBy_refusesColumns(t *testing.T) {
 	}
 }
 
-// A pool whose transactions nobody could see end is refused.
+// A pool is refused if the plugin could not see its transactions end.
 func TestUse_refusesAnUnknownPool(t *testing.T) {
 	db := openNowhere(t, "mysql")
 	db.ConnPool = struct{ gorm.ConnPool }{db.ConnPool}

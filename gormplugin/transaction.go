@@ -91,7 +91,7 @@ const (
 //
 // A DryRun, which runs the hooks of its models, writes nothing: fn is not called.
 //
-// Where tx has ended, the error says how. It matches [ErrUnmanagedTransaction] where tx is no
+// If tx has ended, the error says how. It matches [ErrUnmanagedTransaction] if tx is no
 // transaction, or none that the plugin has begun, as in a hook under SkipDefaultTransaction. On
 // MySQL and MariaDB, it is a [*TransactionEndError] where a statement such as CREATE TABLE has
 // ended the transaction before. After this call, such statements are refused. fn is not called if

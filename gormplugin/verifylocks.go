@@ -72,7 +72,7 @@ func (l lockPlace) String() string {
 	return fmt.Sprintf("the lock store %s, namespace %s", l.Store, l.Namespace)
 }
 
-// recorded returns what the database has on the table of a place: that place, where it has nothing.
+// recorded returns the place that the database has for the table, or the given one if it has none.
 func (p *inUse) recorded(db *gorm.DB, place lockPlace) (lockPlace, error) {
 	if !db.Migrator().HasTable(&place) {
 		if place.Store == "" {

@@ -180,9 +180,9 @@ func (e *RowError) inside() error { return shown.Inside(e.Table + " " + shown.ID
 // Unwrap returns Err.
 func (e *RowError) Unwrap() []error { return []error{e.Err, e.inside()} }
 
-// NoRequestContextError says which request is in the way of a statement whose context is of none.
-// It matches [ErrNoRequestContext] and, as nobody knows whether the statement is of that request's
-// handler, the conflict.
+// NoRequestContextError says which request blocks a statement whose context belongs to no request.
+// It matches [ErrNoRequestContext] and, as the statement need not be in that request's handler, the
+// conflict.
 type NoRequestContextError struct {
 	// Conflict names the request as its Blocker.
 	Conflict *pathlock.ConflictError

@@ -20,17 +20,17 @@ func (u *updating) about(n *Node, err error) error {
 	return &fault.RowError{Table: u.shape.TableName, ID: n.ID, Err: err}
 }
 
-// circling returns a row that would be below itself and comes there by the change, nil where the
-// rows above one end at the top. A chain of rows may be longer than paths can be, and is no circle.
+// circling returns a row that the change puts below itself, nil if the rows above n end at the top.
+// A chain of rows may be longer than paths can be, and is no cycle.
 func (u *updating) circling(n *Node) *Node {
-	for range len(u.affected) { // so it is in the circle, if there is one above it
+	for range len(u.affected) { // so that n is on the cycle, if there is one above it
 		if n = u.affectedAbove(n); n == nil {
 			return nil
 		}
 	}
 	for range len(u.affected) {
 		if u.Change.ParentOf(n) != n.Parent {
-			break // in a damaged tree, there may be none
+			break // this is one; in a damaged tree, there may be none
 		}
 		n = u.affectedAbove(n)
 	}
@@ -84,9 +84,9 @@ func (u *updating) carried(n *Node, depth int) (*Node, error) {
 	return &moved, nil
 }
 
-// Crosses reports whether rows come below a parent, or to the top, that other rows leave. Only then
-// can a new place of a row, or of one below it, be one that another row still has while the
-// statements run: at the uppermost name of such a place, one row comes and another one leaves.
+// Crosses reports whether rows move to a parent, or to the top, that other rows leave. Only then
+// can the new place of a row, or of one below it, still be another row's while the statements run:
+// at the uppermost name of such a place, one row arrives and another one leaves.
 func (x *Effect) Crosses() bool {
 	left := make(map[any]bool)
 	for _, m := range x.Moves {
@@ -97,8 +97,8 @@ func (x *Effect) Crosses() bool {
 	return slices.ContainsFunc(x.Moves, func(m Move) bool { return m.After.Parent != m.Parent && left[m.After.Parent] })
 }
 
-// Aside divides moves in two: to places where no row can be, as no name has a slash in it, and from
-// there to the new ones. The paths of ids of names do not change on the first way.
+// Aside divides each move in two: to a place where no row can be, as no name has a slash in it, and
+// from there to the new one. The first move does not change paths of ids.
 func Aside(moves []Move) (there, back []Move) {
 	for i, m := range moves {
 		away := *m.Node

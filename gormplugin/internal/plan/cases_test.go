@@ -67,7 +67,7 @@ func locks(d plan.Demand) string {
 
 func as[T any](value T) *T { return &value }
 
-// A path that is stated beside a name, or beside a parent, has to be the one of before or of after.
+// A path that is stated beside a name, or beside a parent, has to be the old or the new one.
 func TestUpdate_ofStatedPaths(t *testing.T) {
 	for _, c := range []struct {
 		what   string
@@ -203,7 +203,7 @@ func TestDiffers(t *testing.T) {
 	}
 	for planned, x := range plans {
 		for actual, y := range plans {
-			// What no longer moves, as somebody else has moved it, needs no lock.
+			// A row that somebody else has moved there already needs no lock.
 			fewer := planned == "b and c to /d" && (actual == "b to /d" || actual == "c to /d")
 			if err := x.Differs(y, g.live()); (err == nil) != (planned == actual || fewer) || err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
 				t.Errorf("planned %s, then %s: got the error %v", planned, actual, err)

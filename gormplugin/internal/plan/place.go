@@ -111,7 +111,7 @@ func (s *Shape) placeIn(stated string) (above, name string, ok bool) {
 	return stated[:last], stated[last+1:], true
 }
 
-// noneAt is the error of a stated path below which a row cannot go, as no live row has it.
+// noneAt is the error for a stated parent's path that no live row has.
 func (s *Shape) noneAt(path string) error {
 	return NotFound("%s with the path %q, as a parent", s.Above.TableName, shown.Cut(s.PathForm.Print(path)))
 }

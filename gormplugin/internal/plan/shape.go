@@ -3,7 +3,7 @@
 // [Shape.Insert], [Shape.Update] and [Shape.Copy] each get the rows that a statement means and the
 // rows above them, as somebody has read them; a DELETE is an UPDATE after which rows have no place.
 // They know neither GORM nor SQL, and read nothing. So a write is planned twice by the same
-// functions: on plain reads, which say what to lock, and under these locks, where both plans have
+// functions: on plain reads, which say what to lock, and again under these locks; both plans have
 // to agree ([Effect.Differs]). [Chains] are the rows that have to stay where they are meanwhile.
 package plan
 
@@ -78,7 +78,7 @@ func (s *Shape) Damaged(id any, err error) error {
 	return &fault.DamagedRowError{Table: s.TableName, ID: id, Err: err}
 }
 
-// Missing is the error where no live row has an id.
+// Missing is the error for an id that no live row has.
 func (s *Shape) Missing(id any) error {
 	return NotFound("%s", s.RowName(id))
 }

@@ -41,7 +41,7 @@ type updating struct {
 	// at are the rows that are hit by their places, and taken are the slots of those that move.
 	at    map[Spot]*Node
 	taken map[pathlock.Location]bool
-	// tree is the one that an arrangement is of, nil until a row has been considered.
+	// tree is that of an arrangement, nil until a row has been considered.
 	tree any
 }
 
@@ -95,9 +95,8 @@ func (u *updating) consider(n *Node) error {
 }
 
 // checkStated checks the paths that the caller states. A statement with a name and a parent, as a
-// Save, writes a row as it was read. Where the path is outdated because a row above has changed its
-// place, that is none of the statement's business. Where the row itself has changed its own, the
-// statement would undo that.
+// Save, writes a row as it was read. If the path is outdated because a row above has moved, that is
+// none of the statement's business. If the row itself has moved, the statement would undo that.
 func (u *updating) checkStated(n, after *Node, restored bool) error {
 	s, c := u.shape, u.Change
 	switch {
@@ -115,7 +114,7 @@ func (u *updating) checkStated(n, after *Node, restored bool) error {
 }
 
 // after returns a row as the change leaves it, which may move rows above it as well. depth is how
-// many rows have been followed to it.
+// many rows led to it.
 func (u *updating) after(n *Node, depth int) (*Node, error) {
 	s := u.shape
 	after := *n

@@ -103,8 +103,7 @@ func TestFirstIn(t *testing.T) {
 	}
 }
 
-// Whatever stands around it, a text that begins with a word that writes, and names the table, is
-// refused.
+// A text that begins with a word that writes, and names the table, is refused whatever else it has.
 func FuzzFindWrite(f *testing.F) {
 	beginnings := []string{"UPDATE", "insert", "DELETE\n", "REPLACE", "MERGE", "TRUNCATE", "CALL", "/* */DELETE", "--\nUPDATE", "(DELETE", "\ufeffDELETE", "; DELETE"}
 	for i, text := range []string{"", "a\\'b", "/*!5 x */", "$a$ $a$", `U&"x`, "[", "E'\\", "1e", "`x__temp`(", "SELECT", "*/ SELECT"} {

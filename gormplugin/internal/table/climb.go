@@ -13,9 +13,9 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 )
 
-// Climb returns, by plain reads, the live rows with the given ids and all live rows above them. It
-// reads by primary keys the rows that were there last time, and again what is above a row that has
-// moved since. Where that does not lead to the top, it reads all by one recursive statement.
+// Climb returns, by plain reads, the live rows with the given ids and all live rows above them. By
+// primary keys, it reads the rows that were above last time and, if one has moved since, the rows
+// above that one now. If these do not lead to the top, it reads all by one recursive statement.
 func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
 	read := make(map[any]*Node, 2*len(ids))
 	for next, tries := t.ancestry.lines(ids), 2; len(next) > 0 && tries > 0; tries-- {
@@ -112,10 +112,11 @@ func (t *Table) Rows(db *gorm.DB, known map[any]*Node, ids []any, lock string) (
 	return rows, nil
 }
 
-// AtPaths returns the known rows and, by plain reads with all rows above them, the live rows at
-// some paths that are missing among them; at has all of these by where they are. Where lock is set,
-// it reads what is newest, and nothing above, to say which rows to lock. But it looks for a root
-// row by a plain read: a lock on a missing one would keep others from beginning their trees.
+// AtPaths returns the known rows, and reads the live rows at some paths that are missing among
+// them; at has all of these by their places. A plain read returns all rows above them, too. With
+// lock set, it reads the newest state, and nothing above, to say which rows to lock. But it looks
+// for a root row by a plain read: a lock on a missing one would keep others from beginning their
+// trees.
 func (t *Table) AtPaths(db *gorm.DB, known map[any]*Node, paths []plan.Spot, lock string) (at map[plan.Spot]*Node, rows map[any]*Node, err error) {
 	at, rows = make(map[plan.Spot]*Node), make(map[any]*Node)
 	add := func(n *Node) { at[plan.Spot{Tree: n.Tree, Path: n.Path}], rows[n.ID] = n, n }
@@ -169,7 +170,8 @@ type ancestry struct {
 	named  map[name]any
 }
 
-// name is what a column holds by which rows are looked up, in a tree unless it is of all trees.
+// name is the value of a column by which rows are looked up, in a tree unless the column tells rows
+// of all trees apart.
 type name struct {
 	column string
 	tree   pathlock.Tree

@@ -16,8 +16,9 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// ColumnNamed returns the field that a column's name in a map or a clause means to the database: in
-// any letter case, with the table before it, in quotes. GORM passes on names that it does not know.
+// ColumnNamed returns the field that a column's name in a map or a clause means to the database.
+// The name may be in any letter case and in quotes, with the table before it. GORM passes on names
+// that it does not know.
 func (t *Table) ColumnNamed(name string) *schema.Field {
 	if f := t.Schema.LookUpField(name); f != nil {
 		return f
@@ -53,9 +54,9 @@ func (t *Table) Convert(ctx context.Context, f *schema.Field, value any) (any, e
 	return t.Spell(f, held), err
 }
 
-// exactly returns a value such that GORM sets a field to just that. GORM itself rounds floats, cuts
-// integers to the size of the field, and knows no digits for a pointer to a number; for a pointer
-// to a text, it takes a number for a character.
+// exactly returns the value in a type that GORM assigns to the field unchanged. GORM itself rounds
+// floats, cuts integers to the size of the field, and reads no digits into a pointer to a number;
+// into a pointer to a text, it writes a number as a character.
 func exactly(f *schema.Field, value any) (any, error) {
 	plain, err := Plain(value)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
-// A path without a size gets the one that the program gives to all texts, and so no other type than
+// A path without a size gets the one that the program gives to all texts, and so the same type as
 // without the plugin. Otherwise GORM's AutoMigrate would alter the column.
 func TestInspectAll_keepsTheSizeOfTheDialector(t *testing.T) {
 	for every, want := range map[uint]string{0: "varchar(766)", 191: "varchar(191)"} {

@@ -23,8 +23,8 @@ func OneOf(f *schema.Field, values []any) clause.Expression {
 	return clause.IN{Column: Column(f), Values: values}
 }
 
-// KeyIn is the condition that a column of keys has one of the values. A planner that would misjudge
-// a list does not see how long it is, if the type of keys is known.
+// KeyIn is the condition that a column of keys has one of the values. If the type of keys is known,
+// a planner that would misjudge a long list does not see its length.
 func (t *Table) KeyIn(column clause.Column, ids []any) clause.Expression {
 	const few = 16
 	typ := t.keyType()
@@ -53,7 +53,7 @@ func (t *Table) keyType() string {
 }
 
 // AlsoWhere is a condition beside one that has to find the rows, by their keys or by ranges of an
-// index. A planner that has no statistics would prefer an index for the condition, such as one over
+// index. A planner without statistics would prefer an index for this condition, such as one over
 // marks of deletion, unless the statement names the right index.
 func (t *Table) AlsoWhere(condition clause.Expression) clause.Expression {
 	if t.Dialect.NamesIndexes || len(t.Deletion) == 0 {

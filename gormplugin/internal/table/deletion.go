@@ -99,8 +99,8 @@ func hidesDeleted(db *gorm.DB, parsed *schema.Schema, f *schema.Field) bool {
 	return builds || slices.ContainsFunc(set, func(a clause.Assignment) bool { return a.Column.Name == f.DBName })
 }
 
-// setByDelete returns what a DELETE assigns by the type of a column, and whether that builds the
-// statement.
+// setByDelete returns what a DELETE assigns because of a column's type, and whether the type builds
+// the statement itself.
 func setByDelete(db *gorm.DB, parsed *schema.Schema, f *schema.Field) (set clause.Set, builds bool) {
 	row := reflect.New(parsed.ModelType)
 	stmt := db.Session(&gorm.Session{NewDB: true, DryRun: true}).Model(row.Interface()).Statement

@@ -23,8 +23,8 @@ type Following struct {
 	Moved func(plan.Move) clause.Expression
 }
 
-// setFollowing fills Following. The column that subtrees are ranges of comes last: MySQL works the
-// columns of an UPDATE out one by one, on what it has written already.
+// setFollowing fills Following. The column in which subtrees are ranges comes last: MySQL assigns
+// the columns of an UPDATE one by one, and reads what it has already written.
 func (t *Table) setFollowing() {
 	path := func(f *schema.Field, form treetable.Form, of func(*Node) string) {
 		if f == nil {
@@ -88,7 +88,7 @@ func (t *Table) SetFollowing(r Record, n *Node) error {
 
 // Stated returns what a caller states by the text of a path column: "" for none, and [plan.Top] for
 // the top as the path of a parent, which may be written as the separator, too. It reads what a
-// [Lookup] reads, unless paths begin with a text of their own, after which names come.
+// [Lookup] reads, unless the form has a text before the first name.
 func Stated(form treetable.Form, text string) string {
 	switch {
 	case text == "":

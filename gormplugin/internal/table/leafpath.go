@@ -22,7 +22,7 @@ type LeafPath struct {
 	// last is the column of the last name in the path of a leaf, and lastAbove that of the row
 	// above.
 	last, lastAbove *schema.Field
-	// OfIDs is set for a path of ids, and beside where the rows above have theirs beside one of
+	// OfIDs is set for a path of ids, and beside if the rows above have theirs beside a path of
 	// names.
 	OfIDs, beside bool
 	// ofDepth is set for the depth, which follows in the same way.
@@ -107,8 +107,8 @@ func (t *Table) Follows(p LeafPath) clause.Expression {
 	return t.child(p, above, clause.Column{Table: "c", Name: p.last.DBName})
 }
 
-// child returns what a column of rows' own paths holds for a child of a row for which it holds
-// above.
+// child returns what a column of rows' own paths holds for a child; above is what it holds for the
+// parent.
 func (t *Table) child(p LeafPath, above any, last clause.Column) clause.Expression {
 	beside := func(text any) clause.Expression {
 		if p.OfIDs {

@@ -128,8 +128,8 @@ func (l Lookup) treeColumn(ctx context.Context, tree any) (any, error) {
 	return value, nil
 }
 
-// read returns the value of the column that a text of a request means. The top of a tree, and a
-// text that means none, are known without it.
+// read returns the value of the column that a text of a request means. For the top of a tree, and
+// for a text that means no value, the resolution is known at once.
 func (l Lookup) read(tree any, text string) (value any, known pathlock.Resolution) {
 	if !l.isPath() {
 		if value, known.Err = l.parse(l.column, text); value == nil && known.Err == nil {
@@ -161,7 +161,7 @@ func (l Lookup) readPath(text string) (pathlock.Path, error) {
 	return path, err
 }
 
-// rows returns the live rows that have the values, by these, and for leaves the rows above. It
+// rows returns the live rows that have the values, by value, and for leaves the rows above. It
 // remembers them for the request's write, with all rows above them.
 func (l Lookup) rows(db *gorm.DB, tree any, values []any) (found map[any][]*Node, above map[any]*Node, err error) {
 	var read map[any]*Node
@@ -219,8 +219,8 @@ func (l Lookup) climb(db *gorm.DB, where clause.Expression, names []name) (found
 	return l.query(db, l.Lineage(hit), nil)
 }
 
-// query reads the live rows that match where, and those with the ids: all of them by their ids, and
-// by what the column holds.
+// query reads the live rows that match where, and those with the ids in also. It returns all of
+// them by id, and by what the column holds.
 func (l Lookup) query(db *gorm.DB, where clause.Expression, also []any) (by map[any][]*Node, read map[any]*Node, err error) {
 	name := clause.Table{Name: l.TableName}
 	d := l.Source(db).Add("SELECT ?, ? FROM ? WHERE ?", l.List, Column(l.column), name, l.Matching(where, false))

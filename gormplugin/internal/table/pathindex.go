@@ -12,8 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-// MySQL and MariaDB scan a table, and lock all of it, where a range is a large part of it: writers
-// of other trees would have to wait. So statements about the range of a subtree name the index over
+// MySQL and MariaDB scan a table, and lock all of it, if a range is a large part of it: writers of
+// other trees would have to wait. So statements about the range of a subtree name the index over
 // tree and path.
 
 // pathIndex is what is known of a table's index over tree and path.
@@ -86,7 +86,7 @@ func (t *Table) OnLeaves(db *gorm.DB, rows Selection, statement func(above, leav
 			}}
 			where = clause.And(Under("r", rows.Where), Under("p", t.Above.Alive))
 		}
-		// Only the plain mark lets an index over the live leaves of each row serve.
+		// An index over the live leaves of each row serves only the bare condition: see AlsoWhere.
 		return statement(above, from[1].As("c"), Under("c", clause.Expr{SQL: "? AND ?", Vars: []any{where, t.Alive}}))
 	}, t.Above, t)
 }

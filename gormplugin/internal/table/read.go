@@ -100,8 +100,7 @@ func (t *Table) ByID(db *gorm.DB, ids []any, lock string) (map[any]*Node, error)
 	return found, nil
 }
 
-// CheckSpelling refuses a row that the database has found by one of the keys, which is spelled
-// otherwise.
+// CheckSpelling refuses a row that the database has found by a key that is spelled otherwise.
 func (t *Table) CheckSpelling(id any, keys []any) error {
 	if text, ok := id.(string); ok && !slices.Contains(keys, id) {
 		return fmt.Errorf("%w: %w: the database finds %q by another text: state the key as it is spelled there, or give the column a collation by which different keys differ",
@@ -192,7 +191,7 @@ func (t *Table) withAbove(db *gorm.DB, ids []any) (rows map[any]*Node, err error
 // locks, and where that fails the write is planned again on what the locks show.
 type recall struct {
 	mu sync.Mutex
-	// rows are those of each table, by its name, by id.
+	// rows are those of each table, by the table's name and by id.
 	rows map[string]map[any]*Node
 }
 

@@ -57,7 +57,8 @@ func (r Record) Set(f *schema.Field, value any) error {
 	return nil
 }
 
-// respell gives the columns of a map that say where the row is the values with which it is planned.
+// respell sets the columns of a map that say where the row is to the values with which it is
+// planned.
 func (r Record) respell() error {
 	for _, f := range []*schema.Field{r.Table.Key, r.Table.Parent, r.Table.Tree, r.Table.Name} {
 		if f == nil || !r.States(f) {
@@ -193,8 +194,8 @@ func (t *Table) RecordsOf(stmt *gorm.Statement) ([]Record, error) {
 	return records, collect(reflect.ValueOf(stmt.Dest))
 }
 
-// canonicalNames renames the columns in a map to their own names, where GORM or the database would
-// understand another one, such as the field's.
+// canonicalNames gives the columns in a map their own names. GORM and the database also understand
+// others, such as the field's.
 func (t *Table) canonicalNames(pairs map[string]any) {
 	for name, value := range pairs {
 		if f := t.ColumnNamed(name); f != nil && f.DBName != "" && name != f.DBName {

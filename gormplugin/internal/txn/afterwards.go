@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/gincontext"
 )
 
-// Outcome is how a transaction, or the part of it that lies behind a savepoint, has ended.
+// Outcome is how a transaction, or the part of it after a savepoint, has ended.
 type Outcome uint8
 
 const (
@@ -114,8 +114,8 @@ func (t *Transaction) ran(sql string) {
 }
 
 // take takes a step. Databases agree that the newest savepoint of a name counts, and that to go
-// back to one, or to release it, ends all that were set after it. One that is not known was set
-// where the plugin does not look, and may be as old as the transaction.
+// back to one, or to release it, ends all that were set after it. An unknown one was set where the
+// plugin does not look, and may be as old as the transaction.
 func (a *afterwards) take(step rawsql.SavepointStep) {
 	if step.Verb == rawsql.SetSavepoint {
 		a.savepoints = append(a.savepoints, savepoint{step.Name, len(a.calls)})

@@ -43,7 +43,7 @@ func (b *beforeCommit) run(tx *gorm.DB) error {
 	return b.fn(tx)
 }
 
-// How far the functions before the COMMIT are.
+// How far the calls of the functions before the COMMIT have got.
 const (
 	unprepared uint32 = iota
 	preparing

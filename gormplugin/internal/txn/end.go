@@ -38,8 +38,8 @@ func (t *Transaction) Commit() error {
 }
 
 // whyLost says why the connection was lost before the COMMIT, so that nothing is committed; nil if
-// it was not. It asks the server after an error that may come from anywhere, as a hook has a
-// network, too, and after a single row, whose error nobody has seen.
+// it was not. It asks the server after an error that may be another network's, such as one that a
+// hook uses, and after a single row, whose error nobody has seen.
 func (t *Transaction) whyLost() error {
 	answered := t.guard.Dialect.Answered
 	if answered == nil || !t.troubled.Load() && !t.unseen.Load() {
@@ -118,10 +118,9 @@ func (t *Transaction) Rollback() error {
 	return t.rollback(nil)
 }
 
-// Fail rolls the transaction back for a reason that its Commit will return. After MySQL's error
-// 1213, with which the server has aborted the transaction, it would otherwise run and commit every
-// further statement by itself. A cause by which the database asks for a retry need not match
-// [fault.ErrRetry] yet.
+// Fail rolls the transaction back for a reason that its Commit will return. Otherwise MySQL, which
+// aborts the transaction with error 1213, would run and commit every further statement by itself. A
+// database error that asks for a retry need not match [fault.ErrRetry] yet.
 func (t *Transaction) Fail(cause error) {
 	t.fail(cause)
 	t.callBack()
@@ -219,10 +218,10 @@ func (g *Guard) WatchEnd(db *gorm.DB, sql string, writes, executed bool) error {
 		}
 	}
 	if _, savepoint := rawsql.PlainSavepoint(sql); savepoint && executed {
-		// ExecContext notes it. So it goes past all caches of prepared statements: nobody sees
-		// what a cached one does, and MySQL cannot prepare this one (error 1295). GORM itself
-		// avoids only one cache, and lays two around a transaction where both the DB and a
-		// session of it have PrepareStmt.
+		// ExecContext notes the savepoint, so the statement goes past all caches of prepared ones:
+		// nobody sees what a cached statement does, and MySQL cannot prepare this one (error 1295).
+		// GORM itself avoids only one cache, and lays two around a transaction where both the DB
+		// and a session of it have PrepareStmt.
 		db.Statement.ConnPool = h
 		return nil
 	}

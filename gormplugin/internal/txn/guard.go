@@ -62,8 +62,8 @@ func (g *Guard) IsClosed() bool {
 	return !errors.Is(connections.PingContext(ended), context.Canceled)
 }
 
-// IsReplacedOn reports whether a statement runs on connections of another guard's, and that one's
-// DB was closed.
+// IsReplacedOn reports whether a statement runs on connections of another guard, whose DB was
+// closed.
 func (g *Guard) IsReplacedOn(db *gorm.DB) bool {
 	of := g
 	switch c := Unwrapped(db.Statement.ConnPool).(type) {

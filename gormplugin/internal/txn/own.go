@@ -15,7 +15,7 @@ import (
 )
 
 // Own is a statement of the plugin's own. It runs on the connection, and in the transaction, of the
-// statement that it serves, past GORM's callbacks. Its errors are explained as theirs are.
+// statement that it serves, past GORM's callbacks. It explains its errors as they do.
 type Own struct {
 	*gorm.Statement
 	Dialect *dialect.Dialect

@@ -14,8 +14,8 @@ import (
 )
 
 // begin settles what came before a statement, and returns the context that database/sql gets for
-// it. Under the transaction's own, it looks at the lease's clock here, and database/sql no more:
-// that asks several times.
+// it. Under the transaction's own context, it looks at the lease's clock once, here: database/sql,
+// which would look several times, gets a context that does not.
 func (t *Transaction) begin(ctx context.Context) context.Context {
 	t.settleRows()
 	if ctx == t.given && ctx.Err() == nil && t.live.Err() == nil {
@@ -33,7 +33,7 @@ func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any
 	return result, err
 }
 
-// execOwn is ExecContext for a statement that is none about a savepoint.
+// execOwn is ExecContext for a statement that is not about a savepoint.
 func (t *Transaction) execOwn(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	result, err := t.Tx.ExecContext(t.begin(ctx), query, args...)
 	t.endBy(err)

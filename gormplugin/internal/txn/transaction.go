@@ -73,7 +73,7 @@ type Transaction struct {
 	rows atomic.Pointer[sql.Rows]
 	// unseen is set while nobody knows how the scan of a single row has ended.
 	unseen atomic.Bool
-	// troubled is set once a statement has failed as it would without a connection.
+	// troubled is set once a statement has failed as if the connection were lost.
 	troubled atomic.Bool
 	// readOnly is set once a statement has failed because the session only reads. The pool is not
 	// to have it back.

@@ -90,7 +90,7 @@ func (s *statement) assertEffect(stmt *gorm.Statement, planned *plan.Effect, fai
 }
 
 // isOutdated reports whether an error can come from rows that were read from an old snapshot, or
-// earlier in the request: of what is above a row, it depends where the row may go.
+// earlier in the request: the rows above decide where a row may go.
 func isOutdated(err error) bool {
 	return slices.ContainsFunc([]error{
 		pathlock.ErrNotFound, pathlock.ErrPathChanged, fault.ErrWouldCycle, fault.ErrPathTooLong, fault.ErrMisplaced,

@@ -104,7 +104,7 @@ func (s *statement) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 	if a.arranged != nil && a.Name != nil {
 		return nil, t.Unsupported("a hook cannot set the name of rows that are arranged: all of them would get the same")
 	}
-	// With the rest of a row, it is what was read of it.
+	// Beside the rest of a row, the value is what was read of the row.
 	if alone != nil && a.Name == nil && a.Parent == nil && a.Path+a.IDs == "" && !a.StatesPath {
 		return nil, t.Unsupported("%q follows from the place of a row, and cannot be set: use gormplugin.Move", alone.DBName)
 	}
@@ -156,8 +156,8 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 }
 
 // rehearse works out the assignments of an update early, before the hooks, and returns them with a
-// copy of the statement. GORM writes what it assigns into the model, unless it cannot address that:
-// so nothing of the caller's changes.
+// copy of the statement. GORM writes what it assigns into a model that it can address: the copy's
+// cannot be, so that nothing of the caller's changes.
 func (s *statement) rehearse() (*assignment, *gorm.Statement, error) {
 	copied := s.DB.Session(&gorm.Session{Initialized: true}).Statement
 	model := reflect.ValueOf(copied.Model)

@@ -180,7 +180,7 @@ func (x *copying) assertCopy() error {
 func keyOf(c *plan.Copied) any    { return c.Of.ID }
 func newKeyOf(c *plan.Copied) any { return c.ID }
 
-// insertCopies copies some rows to below rows that are there. It returns what it has written of
+// insertCopies copies some rows to places below existing rows. It returns what it has written of
 // their paths.
 func (x *copying) insertCopies(t *table.Table, part []*plan.Copied, given map[string]any) (paths []any, err error) {
 	standIn := rand.Text()[:12]

@@ -13,7 +13,7 @@ import (
 )
 
 // The subtree is read once, by a range of the path index. Go works out the places of the copies.
-// The database inserts them from the top down, since rows need the ids of those above, and some
+// The database inserts them from the top down, since rows need the ids of those above, and several
 // with each statement. A statement selects them by their keys, so that its time does not depend on
 // what a planner knows of the table.
 
@@ -130,7 +130,7 @@ func (s *statement) whole(t *table.Table, from, where clause.Expression) ([]*tab
 		return nil, fmt.Errorf("gormplugin: counting rows of %s: %w", t.TableName, err)
 	}
 	if now != len(rows) {
-		return nil, fault.Retryable(fmt.Errorf("gormplugin: copying rows of %s: there were %d, and are %d", t.TableName, len(rows), now))
+		return nil, fault.Retryable(fmt.Errorf("gormplugin: copying rows of %s: there were %d, and now there are %d", t.TableName, len(rows), now))
 	}
 	return rows, nil
 }

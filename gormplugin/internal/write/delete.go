@@ -45,7 +45,7 @@ func (k *deleting) Write() error {
 	if err := k.Apply(t.ClausesOfDelete); err != nil {
 		return err
 	}
-	// All rows are deleted at one time.
+	// All rows get the same time of deletion.
 	config, now := *db.Config, db.NowFunc()
 	config.NowFunc = func() time.Time { return now }
 	defer func(own *gorm.Config) { db.Config = own }(db.Config)
@@ -140,7 +140,7 @@ func (k *updating) mark(a *assignment, gone *plan.Effect) error {
 	case written == 0:
 		return nil
 	}
-	// Of all rows, not of the topmost: what lies between may be marked by now.
+	// It starts from all rows, not from the topmost: what lies between may be marked by now.
 	below, err := k.removeBelow(slices.Collect(maps.Values(gone.Live)), a.marks)
 	if err != nil {
 		k.tx.Fail(err)

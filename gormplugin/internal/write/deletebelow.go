@@ -14,7 +14,7 @@ import (
 )
 
 // deleteBelow deletes the rows that match where, which are in ranges of the index over tree and
-// path: it gives them marks or, where there are none, does as GORM would: softly, unless the
+// path. It gives them marks or, if there are none, deletes as GORM would: softly, unless the
 // statement is Unscoped or no type marks the rows. It returns their number.
 func (s *statement) deleteBelow(where clause.Expression, marks clause.Set) (rows int64, err error) {
 	t := s.Table

@@ -38,8 +38,8 @@
 // rawsql.go. A write is a [statement]. Each kind of it has a [verb]: insert.go, update.go and
 // delete.go. The rows that an UPDATE or a DELETE means are found in targets.go, and what it does to
 // the tree is worked out in effect.go. The top of a tree, where there is no parent to lock, has
-// rules of its own: top.go. A copy is no statement of GORM's: copy.go. That an UPDATE restores or
-// deletes rows is seen in assignment.go, and planned in package plan (update.go, delete.go).
+// rules of its own: top.go. A copy is no statement of GORM's: copy.go. assignment.go sees that an
+// UPDATE restores or deletes rows, and package plan plans it (update.go, effect.go).
 //
 // The SQL of the locking reads is in package table (read.go), and what each database calls them in
 // internal/dialect.

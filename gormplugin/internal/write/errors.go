@@ -41,7 +41,7 @@ func (e *Engine) Explain(db *gorm.DB, st *statement) {
 			taken, failed := st.takesName()
 			switch {
 			case failed != nil && e.Dialect.Classify(failed).IsRetryable():
-				db.Error = fault.Retryable(failed) // the look for a taken name ran into a deadlock
+				db.Error = fault.Retryable(failed) // the search for a taken name ran into a deadlock
 			case taken:
 				db.Error = st.nameTaken(err)
 			case st.absent && st.keyTaken():

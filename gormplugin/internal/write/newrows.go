@@ -15,7 +15,7 @@ import (
 type arrival struct {
 	plan.Arrival
 	table.Record
-	// from is where a row of an upsert is that the statement moves or renames.
+	// from is the place of a row that an upsert moves or renames.
 	from *table.Node
 }
 

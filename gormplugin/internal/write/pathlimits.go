@@ -41,9 +41,9 @@ func (s *statement) checkSubtrees(moves []plan.Move) (descend bool, err error) {
 	return true, nil
 }
 
-// anyBelow reports whether any live row hangs below rows that are locked. It looks the children up
-// by their parents, where nobody else can write meanwhile. It does not use the index over the
-// paths, where the neighbours are.
+// anyBelow reports whether any live row hangs below rows that are locked. It looks up the children
+// by their parents, below which nobody else can write meanwhile. A range of the index over the
+// paths would touch their neighbours.
 func (s *statement) anyBelow(above []*table.Node) (found bool, err error) {
 	t := s.Table
 	for chunk := range slices.Chunk(above, table.MaxPlaceholders/2) {

@@ -98,11 +98,10 @@ func (s *statement) rewriteLeaves(moves []plan.Move) error {
 	return nil
 }
 
-// adoptLeaves gives the leaves below new rows whose keys the caller has stated their paths. There
-// are such leaves if a row with the same key was deleted for good, and has left them behind. No
-// plain read says whether there are any: a snapshot may be older than they are, and a dirty read
-// misses those whose deletion is rolled back. A failure ends the transaction, as the rows are
-// written.
+// adoptLeaves writes the paths of leaves below new rows whose keys the caller has stated. A new row
+// has leaves if a row with the same key was deleted for good, and left them behind. No plain read
+// says whether there are any: a snapshot may be older than they are, and a dirty read misses those
+// whose deletion is rolled back. A failure ends the transaction, as the rows are written.
 func (s *statement) adoptLeaves(ids []any) error {
 	for _, leaf := range s.Table.Leaves {
 		for chunk := range slices.Chunk(ids, maxRanges) {
@@ -127,8 +126,8 @@ func (s *statement) followSubtrees(leaf *table.Table, tops []*table.Node, again 
 }
 
 // followAbove gives the leaves below rows of the table above the paths that follow from these. It
-// counts their versions up if they have had a path before. The database refuses paths for which
-// there is no room.
+// increments their versions if they had a path before. The database refuses paths for which there
+// is no room.
 func (s *statement) followAbove(leaf *table.Table, rows table.Selection, again bool) error {
 	var set clause.Set
 	if leaf.Version != nil && again {

@@ -38,7 +38,7 @@ type statement struct {
 	// no statements of GORM's.
 	writer *Writer
 	verb   verb
-	// asked is set for an assertion, whose caller gets it in any case.
+	// asked is set for an assertion that the caller asked for, which is never left out.
 	asked bool
 	// op is the operation that the statement is part of, nil if there is none.
 	op *Operation

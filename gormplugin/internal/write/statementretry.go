@@ -28,7 +28,7 @@ const retryKey = "pathlock:retry"
 // there must be none.
 func (s *statement) newRetry() *retry {
 	db := s.DB
-	// The functions for operations run all of their statements again.
+	// Operations, such as Rename, repeat all of their statements themselves.
 	if _, isFurther := db.InstanceGet(retryKey); isFurther || s.MaxTries <= 1 || s.op != nil {
 		return nil
 	}

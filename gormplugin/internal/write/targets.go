@@ -70,7 +70,7 @@ func (s *statement) targetsOf(stmt *gorm.Statement, ids []any, lock string) (pla
 
 // pin makes a statement mean exactly the rows with the ids, which were locked and checked, under
 // the given conditions only. The statement's own conditions held for the rows under their locks.
-// They may not hold after the plugin's own writes, such as one that asks for rows with children.
+// After the plugin's own writes, they may no longer: one may ask for rows with children.
 func pin(t *table.Table, stmt *gorm.Statement, ids []any, conditions ...clause.Expression) {
 	pinned := clause.Expression(clause.Expr{SQL: "1 = 0"})
 	if len(ids) > 0 {
@@ -142,8 +142,8 @@ func (s *statement) survey(stmt *gorm.Statement, also []any) (plan.Hits, map[any
 	return hit, known, nil
 }
 
-// addSurvey adds the survey's SQL: the rows that are hit, deleted ones too if dead is set, from
-// there up by the parents, and for each the columns of its place.
+// addSurvey adds the survey's SQL: the rows that are hit, deleted ones too if dead is set, the rows
+// above these, by their parents, and for each the columns of its place.
 func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any, dead bool) {
 	name, key, parent := clause.Table{Name: t.TableName}, clause.Column{Name: t.Key.DBName}, clause.Column{Name: t.Parent.DBName}
 	// UNION, unlike UNION ALL, comes to an end where rows are each other's parents.

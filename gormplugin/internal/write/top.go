@@ -95,8 +95,8 @@ func (s *statement) checkTop(at *plan.TopArrival, own int, rowLock string) error
 	}
 	inTheWay := &fault.RootRowError{Table: t.TableName, Tree: at.Domain}
 	for _, n := range found {
-		// Among the statement's own rows, only those at the top that are no root row are known to
-		// be somebody else's.
+		// Some may be the statement's own rows. Only one at the top that is no root row is
+		// certainly somebody else's.
 		if own == 0 || !at.Root || n.Parent == nil && !n.IsRoot() {
 			inTheWay.ID, inTheWay.Root = n.ID, n.IsRoot()
 		}

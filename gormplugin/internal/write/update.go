@@ -193,7 +193,7 @@ func (k *updating) refuseMissed() error {
 	}
 	rows, err := k.arrivals()
 	if err != nil {
-		return nil //nolint:nilerr // A new row may be meant, of which the upsert will say what is wrong.
+		return nil //nolint:nilerr // It may be a new row, and the upsert will say what is wrong with it.
 	}
 	skip := stmt.SkipHooks
 	defer func() { stmt.SkipHooks = skip }()
