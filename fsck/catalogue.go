@@ -25,15 +25,15 @@ type catalogue struct {
 	pathForm, idForm treetable.Form
 	// following are the columns whose values follow from where a row is.
 	following []following
-	// kinds says what each column holds, limits how long its texts may be. PostgreSQL pads the
-	// padded ones.
+	// kinds says what each column holds, limits how long its texts may be, and padded which columns
+	// PostgreSQL pads.
 	kinds  map[string]dialect.ColumnKind
 	padded map[string]bool
 	limits map[string]limit
 	// others are the columns that the table does not describe, with the values that an INSERT gives
 	// them, nil for none: the zero values of their types, or "{unique}". orphans is the parent of
-	// the rows at the top of a table that has none: NULL, or what stands for it in a column that is
-	// NOT NULL.
+	// rows at the top in a table that has no such row yet: NULL, or what stands for it in a column
+	// that is NOT NULL.
 	others  map[string]any
 	orphans Key
 	// when is Table.DeletedWhen as SQL, and top is Table.ParentTop.

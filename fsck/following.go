@@ -12,10 +12,10 @@ import (
 type following struct {
 	kind         Kind
 	what, column string
-	// is is where a row has what the column holds, nil for NULL.
+	// is returns the field of a row that has what the column holds, nil for NULL.
 	is func(*row) **string
-	// want is what the column should hold, by the table of the trees; ok is not set where that is
-	// not known.
+	// want is what the column should hold, by the table of the trees; ok is false if that is not
+	// known.
 	want func(trees *catalogue, r *row) (value string, ok bool)
 }
 
@@ -97,7 +97,7 @@ func (c *catalogue) wrongs(r, is *row, f func(at following, is *string, want str
 	}
 }
 
-// wrong tells of the columns of a row that do not hold what follows from where it is.
+// wrong reports the columns of a row that do not hold what follows from where it is.
 func (f *forest) wrong(r *row, tell func(*Problem)) {
 	c := f.of(r)
 	f.wrongs(r, r, func(at following, is *string, want string) {

@@ -86,7 +86,7 @@ type slot struct {
 func (f *forest) slot(s *seat) slot { return slot{f.group(s), s.name} }
 
 // settle adds an edit and gives its row the first free name there. From 1, the candidates are base,
-// "base (2)", "base (3)", …; from 2, base itself is none.
+// "base (2)", "base (3)", …; from 2, base itself is not among them.
 func (p *plan) settle(e *edit, base string, from int) {
 	r := e.row
 	e.was, e.base = r.seat, base

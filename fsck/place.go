@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// place says where the parents of a row lead.
+// place is where a row belongs, as its parents say.
 type place struct {
 	state state
 	// depth is the number of names in the path.

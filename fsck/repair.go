@@ -184,7 +184,7 @@ var ErrMoves = errors.New("fsck: most rows would move")
 const fewMoves = 10
 
 // MoveCount says how much of a table a repair would move: below lost+found, or nearer to the top
-// than the paths say. Where that is nearly everything, the parents are wrong rather than the paths.
+// than the paths say. If that is nearly everything, the parents are wrong rather than the paths.
 type MoveCount struct {
 	Moves int64 `json:"moves"`
 	Rows  int64 `json:"rows"`
@@ -214,7 +214,7 @@ func (f *forest) moves() MoveCount {
 }
 
 // rises reports whether a path of a row names more rows above it than its parents lead to. It does
-// not count names that the paths of the rows above have too many.
+// not count the surplus names of the paths of the rows above.
 func (f *forest) rises(r *row) bool {
 	return f.surplus(r) > max(0, f.surplus(r.up))
 }

@@ -163,7 +163,7 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 			return nil, nil, err
 		}
 	}
-	// The transaction locks the rows that its decisions depend on. Where a writer is alone, it has
+	// The transaction locks the rows that its decisions depend on. If a writer is alone, it has
 	// to become the writer before it reads.
 	options, first := &sql.TxOptions{Isolation: sql.LevelReadCommitted}, ""
 	if r.dialect.SoleWriter {

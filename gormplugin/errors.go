@@ -97,8 +97,8 @@ type PathChangedError = fault.PathChangedError
 // NameTakenError says where two siblings would have had one name. It matches [ErrNameTaken] and the
 // database's own error.
 //
-// Tree and Path are the name slot in Table; zero where the statement wrote several rows and the
-// database did not say which of them collided. Err is the database's error, nil where the collision
+// Tree and Path are the name slot in Table; zero if the statement wrote several rows and the
+// database did not say which of them collided. Err is the database's error, nil if the collision
 // was seen before.
 type NameTakenError = fault.NameTakenError
 
@@ -112,7 +112,7 @@ type TooDeepError = fault.TooDeepError
 // RootRowError says what is in the way of a row that was to be put at the top of a tree. It matches
 // [ErrRootRow] and [ErrUnsupported].
 //
-// Table and Tree say which tree. ID is the row in the way, nil where it is of the same statement or
+// Table and Tree say which tree. ID is the row in the way, nil if it is of the same statement or
 // not known; Root is set if it is the root row.
 type RootRowError = fault.RootRowError
 
@@ -154,7 +154,7 @@ type RawWriteError = fault.RawWriteError
 // savepoints are refused likewise, unless they have GORM's own form. It matches [ErrUnsupported].
 //
 // Statement is what ends the transaction: "COMMIT", "CREATE TABLE", or "SCRIPT" for a text with a
-// comment that MySQL may execute. Ended is set where the statement ran before anything relied on
+// comment that MySQL may execute. Ended is set if the statement ran before anything relied on
 // the end: what would do so later is refused. Otherwise the statement itself is refused.
 type TransactionEndError = fault.TransactionEndError
 

@@ -42,7 +42,7 @@ func ExampleAfterCommit() {
 }
 
 // A reservation elsewhere is kept if the transaction was committed, and given back if it was not.
-// Where the answer to the COMMIT was lost, somebody has to look.
+// If the answer to the COMMIT was lost, somebody has to look.
 func ExampleAfterEnd() {
 	db, drop := openPlan("/api")
 	defer drop()

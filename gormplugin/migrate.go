@@ -37,7 +37,7 @@ import (
 // one at a time. If the database aborts the work in favour of other writers, AutoMigrate repeats
 // it.
 //
-// Where siblings have the same name, the database refuses the unique index, and the error matches
+// If siblings have the same name, the database refuses the unique index, and the error matches
 // [ErrNameTaken]: rename them, or run pathlock fsck --repair. On PostgreSQL and SQLite AutoMigrate
 // runs in one transaction. MySQL and MariaDB commit each statement by itself: the next call
 // completes what a failure has left undone.

@@ -79,7 +79,7 @@ func SingleTree(id string) ModelOption {
 //
 // The separator may stand at either end of the text or not, as in [Plugin.ResolverBy], unless the
 // form has a text before the first name. If no live row has the path, the error matches
-// [pathlock.ErrNotFound]. Where a statement states the parent as well, the parent decides. But if
+// [pathlock.ErrNotFound]. If a statement states the parent as well, the parent decides. But if
 // the column holds the parent's path, and a Create states another one, the error matches
 // [pathlock.ErrPathChanged].
 //

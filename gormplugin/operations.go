@@ -78,7 +78,7 @@ func (p *inUse) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 // set. A row that has the name already stays as it is. A leaf, which has no descendants, can be
 // renamed as well.
 //
-// Where model points to a struct, Rename sets its key, tree, parent, name, paths and version to
+// If model points to a struct, Rename sets its key, tree, parent, name, paths and version to
 // those of the row, and no other fields.
 //
 // Rename takes part in a transaction of the caller's. Otherwise it begins its own, and retries it

@@ -19,7 +19,7 @@ import (
 // returned DB has the error, and so has what is called on it. It matches [pathlock.ErrNotFound],
 // for example, or [ErrDamagedRow] if no row could have the row's path.
 //
-// The query runs later than the look-up. Where the row has moved in between, the result is empty,
+// The query runs later than the look-up. If the row has moved in between, the result is empty,
 // and never has rows of another subtree. To rule that out, run both in a transaction that sees one
 // snapshot, or under a lock on the row ([pathlock.S] or [Assert]).
 func Subtree(db *gorm.DB, model, id any) *gorm.DB {
@@ -64,7 +64,7 @@ func topOf(db *gorm.DB, t *table.Table, id any) (*table.Node, error) {
 }
 
 // Children returns a query, which you can refine, for the rows of model whose parent is the row
-// with the id. Where model is a leaf, the id is one of the model above. A row that is not there has
+// with the id. If model is a leaf, the id is one of the model above. A row that is not there has
 // no children, and neither has nil.
 func Children(db *gorm.DB, model, id any) *gorm.DB {
 	return query(db, model, func(t *table.Table) (*gorm.DB, error) {

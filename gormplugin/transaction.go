@@ -70,8 +70,8 @@ const (
 // does not matter who began the transaction: GORM for one statement, [gorm.DB.Transaction],
 // [Transaction], or [gorm.DB.Begin]. In a hook of a model, tx is the hook's.
 //
-// fn is not called where the transaction was rolled back, or only went back to a savepoint that had
-// been set before this call (a nested transaction that failed), or where nobody knows the outcome:
+// fn is not called if the transaction was rolled back, or only went back to a savepoint that had
+// been set before this call (a nested transaction that failed), or if nobody knows the outcome:
 // for those, see [AfterEnd]. If a transaction or a statement is tried again, the functions of the
 // failed try are forgotten.
 //
@@ -147,7 +147,7 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 // In all transactions under the context, raw SQL that ends them is refused by a
 // [*TransactionEndError], which on MySQL and MariaDB includes CREATE TABLE and the like.
 //
-// fn is not called where a transaction has only run SELECTs that write nothing. Raw SQL that begins
+// fn is not called if a transaction has only run SELECTs that write nothing. Raw SQL that begins
 // with WITH counts as a write. On MySQL, MariaDB and PostgreSQL, so does a SELECT that calls any
 // function but AVG, COUNT, MAX, MIN, SUM and a few others of the server; a function that only a
 // view calls is not seen, and neither is what runs past GORM on the transaction's connection. If

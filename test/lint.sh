@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks every module of the workspace: gofmt, the width of comments, and golangci-lint with go vet.
 #
-# With -built, it leaves golangci-lint out where that is not built yet: to build it takes as long as
+# With -built, it skips golangci-lint if that is not built yet: building it takes as long as
 # everything else that test/check.sh does.
 set -euo pipefail
 cd "$(dirname "$0")/.."

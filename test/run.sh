@@ -29,9 +29,9 @@ if [ "${PATHLOCK_TEST_RACE:-}" = all ]; then
 	unwatched=()
 fi
 
-# What is watched is compiled while servers are installed and started. It waits for servers, and for
-# leases to end, for half of its time: meanwhile the rest is compiled.
-# Without inlining, what is watched compiles in four fifths of the time.
+# The watched modules are compiled while servers are installed and started. Half of the time, their
+# tests wait for servers and for leases to end: meanwhile the rest is compiled. Without inlining, the
+# watched modules compile in four fifths of the time.
 race=(-race -gcflags=all=-l)
 compile=(go list -export -test -deps -f '{{""}}')
 "${compile[@]}" "${race[@]}" "${watched[@]}" >/dev/null &
@@ -39,7 +39,7 @@ compiling=$!
 . test/servers.sh
 pids+=("$compiling")
 wait "$compiling"
-# The server of the longest of these tests comes before the rest, which has much in common with it.
+# The longest of these tests needs its server first; the rest shares many packages with that.
 if [ -z "${PATHLOCK_TEST_ETCD:-}" ]; then
 	"${compile[@]}" ./internal/test/testetcd/etcdserver >/dev/null
 fi

@@ -14,12 +14,12 @@
 #   3. programs on free ports of the loopback interface, in a scratch folder: the Debian packages
 #      redis-server, mariadb-server and postgresql, installed if they are missing and this is root,
 #      and Oracle's MySQL, which test/mysql.sh fetches without installing it.
-# Sentinels, clusters, valkey and ZooKeeper are started by the tests themselves from the
-# programs redis-server, valkey-server, mariadbd, pgbouncer and java, which are installed in the same way. So is
-# etcd, which the tests build from its Go module.
+# The tests themselves start Sentinels, clusters, valkey and ZooKeeper, from the programs
+# redis-server, valkey-server, mariadbd, pgbouncer and java, which are installed in the same way, and
+# etcd, which they build from its Go module.
 
-# scratch_parent: the file system in memory, where it has room. The tests make and drop hundreds of
-# tables, and a third of what that costs a server on a disk goes to the files.
+# scratch_parent: the file system in memory, if it has room. The tests make and drop hundreds of
+# tables; on a disk, a third of a server's time for that is spent on files.
 scratch_parent() {
 	needed=$((6 << 20)) # KiB; the data of all servers take about two
 	room=$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1) || true
@@ -173,7 +173,7 @@ start_mysql() {
 	port=$(free_port) || return 1
 	data="$scratch/mysql"
 	mkdir "$data"
-	# All databases of tests are new and small: what each table costs is what the time goes to.
+	# The databases of tests are new and small: most of the time goes into making tables.
 	options=(--no-defaults --user="$(id -un)" --basedir="$mysql/usr" --lc-messages-dir="$mysql/usr/share/mysql"
 		--secure-file-priv=NULL --datadir="$data/data" --innodb-flush-method=nosync --innodb-doublewrite=OFF)
 	(mysql_program "$mysql/usr/sbin/mysqld" "${options[@]}" --initialize-insecure) >"$scratch/mysql-install.log" 2>&1 || return 1

@@ -16,7 +16,7 @@ version=$(awk -v root="$root" '$1 == "replace" && $2 == root { print $3 }' go.wo
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# The modules of the working tree: a path and a folder a line.
+# The modules of the working tree: one path and one folder per line.
 modules=$(go list -m -f '{{.Path}} {{.Dir}}')
 replace=() drop=()
 while read -r path dir; do
@@ -36,7 +36,7 @@ tidy() {
 }
 
 status=0
-# A module outside of go.work is to be tidy, too.
+# A module outside of go.work must be tidy, too.
 for file in $(git ls-files go.mod '*/go.mod'); do
 	dir=$PWD/$(dirname "$file")
 	dir=${dir%/.}

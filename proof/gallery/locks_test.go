@@ -64,8 +64,8 @@ func (s *session) release() string {
 	return "done"
 }
 
-// acquireBare locks as programs often do: SET NX with a time to live; who is in the way says by a
-// message that it has gone, at the latest when that time is over.
+// acquireBare locks as programs often do: SET NX with a time to live. It tries again when a
+// holder's message says that it has gone, and at the latest after that time.
 func (s *session) acquireBare(shared bool) {
 	unlocked := s.client.Subscribe(s.ctx, "unlocked")
 	defer func() { testerr.None(s, unlocked.Close()) }()

@@ -37,12 +37,12 @@ func TestMain(m *testing.M) {
 }
 
 // TestGallery plays each table of the page twice: without pathlock, on GORM and on a lock in Redis
-// as programs have them, and with pathlock. A row is a step of a second, and what comes of it the
-// first time and the second. Sessions are processes, each with its own connections to one database
+// as programs have them, and with pathlock. A row is a step, which takes a second, and its outcome
+// without and with pathlock. Sessions are processes, each with its own connections to one database
 // and one Redis. Time is virtual.
 //
-// A session plans a write up to where it has read all that it relies on, and here holds its locks.
-// Then it writes.
+// A session plans a write until it has read all that it relies on and, with pathlock, holds its
+// locks. Then it writes.
 func TestGallery(t *testing.T) {
 	page, err := os.ReadFile("README.md")
 	testerr.Must(t, err)
@@ -238,7 +238,7 @@ func (c wire) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// connect ends all connections to Redis, or has there be new ones.
+// connect ends all connections to Redis, or allows new ones.
 func (s *session) connect(back bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -69,7 +69,7 @@ func (c *client) send(ctx context.Context, w input, key string, to []int) answer
 	return answer{meaning: busy, reason: nowhere, via: "not sent"}
 }
 
-// wonder takes down what is wrong whatever the tree.
+// wonder records what is wrong whatever the tree is.
 func (c *client) wonder(what ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,8 +108,8 @@ const (
 	patience = 1500 * time.Millisecond
 )
 
-// do sends a request until its outcome is known, and takes it down. Only a request with a key is
-// sent again, at times twice at once.
+// do sends a request until its outcome is known, and records it. Only a request with a key is sent
+// again, at times twice at once.
 func (c *client) do(ctx context.Context, w input) (known bool) {
 	copies, again, limit, key := 1, 1, patience, ""
 	if !w.reads() && c.rand.IntN(5) < 3 {

@@ -26,10 +26,10 @@ func model(root int64) porcupine.Model {
 	}
 }
 
-// longest is how long a history may be thought about.
+// longest is how long porcupine may think about a history.
 const longest = time.Minute
 
-// check asks porcupine about a history. What is possible at any time is not worth its while.
+// check has porcupine judge a history, without the refusals that are possible at any time.
 func (p *plan) check(history []porcupine.Operation) porcupine.CheckResult {
 	history = slices.DeleteFunc(slices.Clone(history), func(op porcupine.Operation) bool {
 		return slices.Contains(contention, op.Output.(output).refused)
@@ -39,8 +39,8 @@ func (p *plan) check(history []porcupine.Operation) porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(model(p.root), append(slices.Clip(history), over), longest)
 }
 
-// judge fails the test unless the history is that of a tree. It then writes down as little of the
-// history as is wrong.
+// judge fails the test unless the history is that of a tree. It then prints the shortest beginning
+// that is wrong.
 func (p *plan) judge(t *testing.T) {
 	t.Helper()
 	for _, what := range p.strange {
@@ -55,8 +55,8 @@ func (p *plan) judge(t *testing.T) {
 	}
 }
 
-// smallest returns the beginning of a wrong history that ends where it is wrong first: what has no
-// answer until then may have happened or not.
+// smallest returns the shortest wrong beginning of a history. A request without an answer in it may
+// have happened or not.
 func (p *plan) smallest() (beginning []porcupine.Operation) {
 	ends := make([]int64, 0, len(p.history))
 	for _, op := range p.history {
@@ -85,7 +85,7 @@ func (p *plan) smallest() (beginning []porcupine.Operation) {
 	return until(ends[min(low, len(ends)-1)])
 }
 
-// written writes a history down, in the order of its answers.
+// written returns a history as text, in the order of its answers.
 func written(history []porcupine.Operation) string {
 	var text strings.Builder
 	slices.SortStableFunc(history, func(a, b porcupine.Operation) int {

@@ -51,7 +51,7 @@ func newTree(root int64) *tree {
 	return (&tree{nodes: map[id]node{{number: root}: {version: 1}}, bin: map[id]item{}}).sealed()
 }
 
-// changed returns a tree that is another one by a change.
+// changed returns a copy of the tree with a change.
 func (t *tree) changed(change func(*tree)) *tree {
 	next := &tree{nodes: maps.Clone(t.nodes), bin: maps.Clone(t.bin), ended: t.ended}
 	change(next)

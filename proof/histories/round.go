@@ -169,7 +169,7 @@ func (p *plan) run(ctx context.Context, t *testing.T, pool *sql.DB, act func(*pl
 	}
 }
 
-// look takes down what the tables have, past the code under test.
+// look records what the tables have, past the code under test.
 func (p *plan) look(ctx context.Context, pool *sql.DB) error {
 	call, out := time.Since(p.began), output{}
 	rows, err := pool.QueryContext(ctx, fmt.Sprintf(`SELECT 0, id, COALESCE(parent_id, 0), name, path, version, deleted_at IS NOT NULL FROM suites WHERE plan_id = %d

@@ -2,7 +2,7 @@ package histories
 
 import "slices"
 
-// contention is why a request may be refused by others' doing, or the servers'.
+// contention lists the refusals that other requests, or the servers, can cause.
 var contention = []string{"locked", "path-changed", "lock-store-unavailable", "database-unavailable", "idempotency-key-in-use"}
 
 // step returns whether an answer can be that of the request in a state, and the state afterwards.

@@ -69,7 +69,8 @@ func (n *network) cut() {
 	}
 }
 
-// end lets nothing through any more: the instance is gone. Its connections stay open where it is.
+// end lets nothing through any more: the instance is gone. Its own ends of the connections stay
+// open.
 func (n *network) end() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/proof/modes"
 )
 
-// hold is what somebody believes to hold: from the moment that its fence names on, until its
-// context ends or it begins to release.
+// hold is a lock that somebody believes in: from the moment that its fence names until its context
+// ends or its release begins.
 type hold struct {
 	name   string
 	scope  int // holds of one scope do not conflict
@@ -106,8 +106,8 @@ func (o *oracle) ended(h *hold) {
 	}
 }
 
-// forgot notes that the server has forgotten everything. Who holds something learns of it when the
-// lease ends at the latest, and with the next renewal if that is answered.
+// forgot notes that the server has forgotten everything. A holder learns of it when its lease ends
+// at the latest, or with the next renewal if that is answered.
 func (o *oracle) forgot(lease, renewal time.Duration, answered func() bool) {
 	o.mu.Lock()
 	live := slices.DeleteFunc(slices.Clone(o.holds), func(h *hold) bool { return !h.ended.IsZero() })
@@ -134,7 +134,7 @@ func (o *oracle) finish(note string) {
 	o.finished[note] = time.Now()
 }
 
-// believed returns until when live holds last, by their names, as their processes know it.
+// believed returns when live holds end, by their names, as their processes know it.
 func (o *oracle) believed() map[string]time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -161,7 +161,7 @@ func (o *oracle) outlive(believed map[string]time.Time, s pathlock.Snapshot, end
 }
 
 // look judges what the server has: nothing of an instance whose last lease is over, and nothing for
-// a call of one that lives that was over before a moment.
+// a call of a live instance that was over before the given moment.
 func (o *oracle) look(s pathlock.Snapshot, gone func(instance string) (gone, over bool), finishedBefore time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

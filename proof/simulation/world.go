@@ -111,7 +111,7 @@ func newWorld(t *testing.T, seed uint64, kinds ...kind) *world {
 		redis := simredis.New()
 		redis.Clock = w.serverTime
 		w.server, w.prompt = redisServer{redis}, 100*time.Millisecond
-	} else { // an update that others are faster than is made again
+	} else { // an update that loses to a faster one is repeated
 		w.server, w.prompt = newTicketServer(w.serverTime), time.Second
 	}
 	return w

@@ -111,7 +111,7 @@ func (tr trial) exec(t *testing.T, statement string) {
 	testerr.MustBe(t, statement, testerr.Of(tr.db.ExecContext(t.Context(), statement)), nil)
 }
 
-// answer is what adopt --json says, as far as it is looked at.
+// answer is the part of the output of adopt --json that tests look at.
 type answer struct {
 	Trees []struct {
 		Table, Fsck string
@@ -414,8 +414,8 @@ func TestAdopt_brokenTables(t *testing.T) {
 	}
 }
 
-// Two rows, one at the top and one below, show the key and the parent. Without rows, the names of
-// columns still show what is not supported.
+// Two rows, one at the top and one below it, are enough to show the key and the parent. Without
+// rows, the names of columns still show what is not supported.
 func TestAdopt_smallTables(t *testing.T) {
 	t.Parallel()
 	eachTrial(t, "sqlite", sqliteURL, func(t *testing.T, tr trial) {

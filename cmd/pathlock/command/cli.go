@@ -47,7 +47,7 @@ const (
 	exitWarned = 2
 	// exitInterrupted is how a shell reports SIGINT.
 	exitInterrupted = 130
-	// exitUnset is where a command leaves its exit code to its error.
+	// exitUnset says that a command leaves its exit code to its error.
 	exitUnset = -1
 )
 

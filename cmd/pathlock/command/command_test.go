@@ -133,7 +133,7 @@ func (l *lastWrite) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lasting is a server's store: a command that closes its client leaves it to the others.
+// lasting is a store like a server's: a command that closes it leaves it open for the others.
 type lasting struct{ pathlock.Store }
 
 func (lasting) Close(context.Context) error { return nil }
@@ -231,7 +231,7 @@ func TestFsck_escapesHostileTexts(t *testing.T) {
 	}
 }
 
-// A server that takes connections and says nothing is given up.
+// A command gives up on a server that accepts connections and says nothing.
 func TestFsck_GivesUpASilentDatabase(t *testing.T) {
 	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	testerr.Must(t, err)

@@ -15,7 +15,7 @@ import (
 )
 
 // Every tree has a name of its own, which is read as that tree: one word that a shell leaves alone,
-// and of which all can be seen.
+// and in which nothing is invisible.
 func TestTreeName_isReadAsItsTree(t *testing.T) {
 	text := rapid.StringOf(rapid.OneOf(rapid.SampledFrom([]rune("a/%-25 $`;&|>'\"\\*{}?[]~#!^=計\u202e\u3000\u3164\u200b")), rapid.Rune()))
 	names := make(map[string]pathlock.Tree)

@@ -21,7 +21,7 @@ type Copy struct {
 	// After is the new top row, without its id.
 	After    *Node
 	From, To pathlock.Location
-	// Snapshot is set where nobody is kept from changing the source.
+	// Snapshot is set if nobody is kept from changing the source.
 	Snapshot bool
 }
 

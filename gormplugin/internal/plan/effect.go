@@ -155,7 +155,7 @@ type Effect struct {
 	Tops []*Node
 }
 
-// route is where a row is and where it will be; zero where it has no place.
+// route is where a row is and where it will be; zero if it has no place.
 type route struct{ from, to pathlock.Location }
 
 // StaysPut reports whether the tree is the same afterwards as before, and no row of it is deleted

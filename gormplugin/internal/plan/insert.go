@@ -16,10 +16,10 @@ type Arrival struct {
 	// tree, nil if none. A row may be planned twice, and Tree is then what the first plan found.
 	Stated, StatedIDs string
 	StatedTree        any
-	// ByPath is set where the caller gave a path and no parent: above is the parent's path then.
+	// ByPath is set if the caller gave a path and no parent: above is the parent's path then.
 	ByPath bool
 	above  string
-	// AsRead is set where an upsert may state what was read of the row: its path may be older than
+	// AsRead is set if an upsert may state what was read of the row: its path may be older than
 	// its parent, which decides.
 	AsRead bool
 	// At is its name slot, once it has a place.

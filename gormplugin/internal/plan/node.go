@@ -52,7 +52,7 @@ func IDText(id any) string {
 // tree, and the softly deleted ones.
 type Hits struct {
 	Live, Dead map[any]*Node
-	// Recalled is set where the rows were read earlier in the request, and may be outdated.
+	// Recalled is set if the rows were read earlier in the request, and may be outdated.
 	Recalled bool
 }
 

@@ -44,7 +44,7 @@ func (s *Shape) Follow(n, above *Node) {
 	}
 }
 
-// inPlace reports whether a row's paths are those that follow from its place. Where one is not,
+// inPlace reports whether a row's paths are those that follow from its place. If one is not,
 // actual is what it should be.
 func (s *Shape) inPlace(n, above *Node) (actual string, ok bool) {
 	want := *n

@@ -27,12 +27,12 @@ type Shape struct {
 	IsLeaf bool
 	// Sole is the only tree of a table without a tree column, nil for others.
 	Sole any
-	// ByIDs is set where Path is the path of ids, and BothPaths where one stands beside a path of
+	// ByIDs is set if Path is the path of ids, and BothPaths if one stands beside a path of
 	// names.
 	ByIDs, BothPaths bool
 	// PathForm and IDsForm are how the columns spell Path and IDs, which are always "/a/b" here.
 	PathForm, IDsForm treetable.Form
-	// Nameless is set where rows have no names: their ids stand in their place.
+	// Nameless is set if rows have no names: their ids stand in their place.
 	Nameless bool
 	// MaxDepth is how many names the path of a row has at most.
 	MaxDepth int

@@ -25,7 +25,7 @@ type Catalogue struct {
 	Models map[reflect.Type]*Table
 	// Names are those of the tables.
 	Names *rawsql.Names
-	// recall is the context key of what a request has read of the trees, and believed is set where
+	// recall is the context key of what a request has read of the trees, and believed is set if
 	// a write may be planned on that.
 	recall   recallKey
 	believed bool

@@ -145,7 +145,7 @@ func roomOf(f *schema.Field) plan.Room {
 	return plan.Room{Column: f.DBName, Size: f.Size}
 }
 
-// Where the model states no size, the plugin does not know how long a name or a path may be. The
+// If the model states no size, the plugin does not know how long a name or a path may be. The
 // database then refuses what does not fit its column or, in PostgreSQL, an index, whose entries
 // have 2704 bytes at most after compression.
 

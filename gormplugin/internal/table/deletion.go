@@ -116,7 +116,7 @@ func setByDelete(db *gorm.DB, parsed *schema.Schema, f *schema.Field) (set claus
 	return set, stmt.SQL.Len() > 0
 }
 
-// Marks returns what a DELETE assigns to the rows by the types of their marks, nil where it removes
+// Marks returns what a DELETE assigns to the rows by the types of their marks, nil if it removes
 // them for good.
 func (t *Table) Marks(db *gorm.DB) (clause.Set, error) {
 	if t.plainMark || len(t.Deletion) == 0 {
@@ -170,7 +170,7 @@ func (t *Table) mark(f *schema.Field) treeschema.Mark {
 	return treeschema.Mark{Column: f.DBName, Live: liveLiteral(f), When: t.whenLiteral, OrNull: t.plainMark}
 }
 
-// LiveMark is the value of a deletion mark in a live row: see [liveMark]. It is nil where a row may
+// LiveMark is the value of a deletion mark in a live row: see [liveMark]. It is nil if a row may
 // have any other than that of deleted ones.
 func (t *Table) LiveMark(f *schema.Field) any {
 	if t.when != "" {

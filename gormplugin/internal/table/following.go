@@ -42,7 +42,7 @@ func (t *Table) setFollowing() {
 	path(t.Path, t.PathForm, func(n *Node) string { return n.Path })
 }
 
-// depth is the column of the depth, nil where there is none.
+// depth is the column of the depth, nil if there is none.
 func (t *Table) depth() *schema.Field { return t.Schema.FieldsByDBName[t.described.Depth] }
 
 // depthOf is the depth of a row. A leaf without a path of names has one of ids.

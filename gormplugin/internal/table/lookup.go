@@ -19,7 +19,7 @@ import (
 type Lookup struct {
 	*Table
 	column *schema.Field
-	// inTree is set where the column tells rows apart within one tree only.
+	// inTree is set if the column tells rows apart within one tree only.
 	inTree bool
 }
 

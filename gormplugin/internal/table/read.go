@@ -80,7 +80,7 @@ func (t *Table) Read(db *gorm.DB, s Selection) ([]*Node, error) {
 	return t.Collect(d, s.Lock != "", false)
 }
 
-// ByID returns the live rows with the given ids. Where it locks, it locks nothing but these rows:
+// ByID returns the live rows with the given ids. If it locks, it locks nothing but these rows:
 // an equality on the primary key takes no gap lock. A look-up by path would, and inserts elsewhere
 // in the tree would wait for it.
 func (t *Table) ByID(db *gorm.DB, ids []any, lock string) (map[any]*Node, error) {

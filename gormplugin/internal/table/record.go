@@ -22,7 +22,7 @@ type Record struct {
 	Pairs map[string]any // or a map, by column name
 }
 
-// Get returns a column's value in plain form. It is nil where the column is NULL, a zero value or
+// Get returns a column's value in plain form. It is nil if the column is NULL, a zero value or
 // not stated.
 func (r Record) Get(f *schema.Field) (any, error) {
 	var value any

@@ -30,7 +30,7 @@ type Table struct {
 	Schema  *schema.Schema
 	Key     *schema.Field
 	Parent  *schema.Field
-	Name    *schema.Field // nil where the places of rows follow from their ids alone
+	Name    *schema.Field // nil if the places of rows follow from their ids alone
 	Tree    *schema.Field // nil for a leaf, and where all rows are in one tree
 	// described has the names of the columns, and what the tags say of them.
 	described treetable.Table
@@ -48,7 +48,7 @@ type Table struct {
 	told *schema.Field
 	// Deletion holds the columns that mark a row as deleted, if rows are deleted softly.
 	Deletion []*schema.Field
-	// plainMark is set where that is a plain column, by which GORM hides nothing, and when is what
+	// plainMark is set if that is a plain column, by which GORM hides nothing, and when is what
 	// it holds in deleted rows, "" for all but NULL and the zero value.
 	plainMark         bool
 	when, whenLiteral string
@@ -69,7 +69,7 @@ type Table struct {
 	// LearnedChildrenFirst is set once a foreign key has turned out to want rows deleted from the
 	// leaves upwards.
 	LearnedChildrenFirst atomic.Bool
-	// Cascades is set where the model says ON DELETE CASCADE of the parent.
+	// Cascades is set if the model says ON DELETE CASCADE of the parent.
 	Cascades bool
 
 	ancestry ancestry

@@ -205,7 +205,7 @@ func Release(ctx context.Context, locks []*pathlock.Lock) {
 // one that raw SQL has ended.
 
 // WatchEnd refuses raw SQL that would end a transaction on which the plugin relies, or a part of it
-// in another form than GORM's. writes is set where the SQL writes to a guarded table with the
+// in another form than GORM's. writes is set if the SQL writes to a guarded table with the
 // caller's permission, and executed where it returns no rows.
 func (g *Guard) WatchEnd(db *gorm.DB, sql string, writes, executed bool) error {
 	h, ok := Unwrapped(db.Statement.ConnPool).(*Handle)

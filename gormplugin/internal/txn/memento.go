@@ -93,7 +93,7 @@ func (m *Memento) takeRow(ctx context.Context, s *schema.Schema, row reflect.Val
 }
 
 // fieldOf walks to a field. An index of -1-i is GORM's for an embedded pointer, behind which the
-// walk continues. Where that pointer is nil, there is no field yet, and the pointer is remembered
+// walk continues. If that pointer is nil, there is no field yet, and the pointer is remembered
 // instead.
 func (m *Memento) fieldOf(row reflect.Value, index []int) (reflect.Value, bool) {
 	for _, i := range index {

@@ -15,7 +15,7 @@ import (
 )
 
 // Transaction is a database transaction that knows when it has really ended, and lets its path
-// locks go only then. Where the answer to its COMMIT is lost it cannot know, and lets them go as
+// locks go only then. If the answer to its COMMIT is lost it cannot know, and lets them go as
 // well: the assertion covers who comes next.
 type Transaction struct {
 	*sql.Tx

@@ -28,7 +28,7 @@ type planner struct {
 }
 
 // planAndAssert plans a write, takes its path locks and asserts the plan, within the write's
-// transaction. At first it believes plain reads. Where these turn out to be out of date, which they
+// transaction. At first it believes plain reads. If these turn out to be out of date, which they
 // always are in a transaction with an old snapshot, it starts again with locking reads. It then
 // does not wait for path locks: others may need the rows that are locked by then.
 func (s *statement) planAndAssert(r planner) error {

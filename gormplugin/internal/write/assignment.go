@@ -18,7 +18,7 @@ import (
 // assignment is what an UPDATE says about the place of the rows that it hits.
 type assignment struct {
 	plan.Change
-	// arranged says what each of the rows gets, nil where all get the same.
+	// arranged says what each of the rows gets, nil if all get the same.
 	arranged *Arrangement
 	set      clause.Set
 	// version is what is assigned to the version, if anything.

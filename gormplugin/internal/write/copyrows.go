@@ -20,7 +20,7 @@ import (
 // copiedAtOnce is how many rows a statement copies: it lists some of them seven times.
 const copiedAtOnce = 100
 
-// copyRows carries out a plan whose rows are locked. Where that fails once there are new rows, the
+// copyRows carries out a plan whose rows are locked. If that fails once there are new rows, the
 // transaction ends, even if the caller ignores the error.
 func (x *copying) copyRows() error {
 	all, err := x.copyAll()

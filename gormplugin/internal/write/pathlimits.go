@@ -131,7 +131,7 @@ func (s *statement) checkRoom(some []plan.Move, all map[plan.Spot]plan.Move) err
 }
 
 // misfits is the condition that a row lies below a move, and would not fit there; nil if all would.
-// Where a move is below another one, the rows below the lower one may be among those of the upper
+// If a move is below another one, the rows below the lower one may be among those of the upper
 // one.
 func misfits(t *table.Table, moves []plan.Move) clause.Expression {
 	var ranges, found []clause.Expression

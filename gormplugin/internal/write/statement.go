@@ -51,13 +51,13 @@ type statement struct {
 	// slots are the places that the statement gives to rows.
 	slots []nameSlot
 	// cause is the error of the database that made the statement's own write fail, before GORM
-	// translated it; nil where something else failed, such as an association.
+	// translated it; nil if something else failed, such as an association.
 	cause error
-	// absent is set where an upsert inserts, because none of its rows are in the table.
+	// absent is set if an upsert inserts, because none of its rows are in the table.
 	absent bool
 	// maps are what a Create is handed as maps.
 	maps *handedMaps
-	// retry is set where the statement can be run again if the database aborts it.
+	// retry is set if the statement can be run again if the database aborts it.
 	retry *retry
 }
 
@@ -82,7 +82,7 @@ func stateOf(db *gorm.DB) *statement {
 // surveys what will be needed, takes the path locks, and only then begins a transaction: so a
 // statement never waits for a path lock while it holds a row lock.
 //
-// Where the survey does not touch the tree, or only a hook will make the statement do so, GORM or
+// If the survey does not touch the tree, or only a hook will make the statement do so, GORM or
 // [statement.ensureTransaction] begins the transaction.
 func (e *Engine) Begin(w *Writer) func(*gorm.DB) {
 	return func(db *gorm.DB) {
@@ -206,7 +206,7 @@ func (s *statement) endTransaction() {
 // Operation links an operation on one row, such as Rename, with the statement that carries it out.
 type Operation struct {
 	ID any
-	// Alone is set where the id is the statement's only condition.
+	// Alone is set if the id is the statement's only condition.
 	Alone bool
 	// Into is the struct that gets the row's new place, or the list of the arranged rows; invalid
 	// if the caller has none.

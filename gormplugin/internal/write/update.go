@@ -134,7 +134,7 @@ func (k *updating) updateInPlace(a *assignment, x *plan.Effect) error {
 	for _, f := range t.PlaceColumns() {
 		a.drop(f)
 	}
-	// Where a row above has moved, the version has grown, too.
+	// If a row above has moved, the version has grown, too.
 	if t.Version != nil && (x.HasVersion(a.version) || x.StatesOutdated()) {
 		a.drop(t.Version)
 	}

@@ -136,8 +136,8 @@ func TestAnswers_LargeOnesAreCompressed(t *testing.T) {
 	}
 }
 
-// Each claim has its suite, however that is spelt, and of a plan with a thousand others no more is
-// read than a few rows.
+// Each claim has its suite, however that is spelt. Of a plan with a thousand others, only a few
+// rows are read.
 func TestPlanLocks_FindsSuitesWithoutReadingThePlan(t *testing.T) {
 	for _, backend := range apitest.Backends(t) {
 		t.Run(backend.Name, func(t *testing.T) {

@@ -15,7 +15,7 @@ const maxShown = 500
 
 // Locks are the holds in a plan's tree, and the requests that wait.
 type Locks struct {
-	// Now is when that was, by the lock store's clock, as the other times are.
+	// Now is the time of the view by the lock store's clock, like the other times.
 	Now     time.Time `json:"now"`
 	Holders []Hold    `json:"holders"`
 	Waiters []Hold    `json:"waiters"`

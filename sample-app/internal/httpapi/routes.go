@@ -107,7 +107,7 @@ func (a *api) tree(r request) (any, error) {
 	return gin.H{"revision": revision, "suites": suites}, err
 }
 
-// importPath is the path of an import, which goes on where it was refused when it is sent again.
+// importPath is the path of an import. Sent again, an import continues from where it was refused.
 const importPath = "/api/plans/:plan/import"
 
 // register registers a route behind its checks. A request that is sent again under its key takes no
@@ -150,7 +150,7 @@ func (a *api) check(c *gin.Context, takes string) {
 	c.Set(inputKey, in)
 }
 
-// answer does the work of a route. Where the request has a key, the answer is committed with the
+// answer does the work of a route. If the request has a key, the answer is committed with the
 // change.
 func (a *api) answer(c *gin.Context, r route) {
 	if c.GetHeader(idempotency.Header) != "" {

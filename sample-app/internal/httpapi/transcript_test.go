@@ -67,7 +67,7 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
-// compare reports the answers that are others.
+// compare reports the answers that differ.
 func compare(t *testing.T, got, want string) {
 	t.Helper()
 	gots, wants := strings.Split(got, "\n"), strings.Split(want, "\n")
@@ -168,8 +168,8 @@ func (p *play) send(t *testing.T, step []string) string {
 	req.Host = req.Header.Get("Host")
 	var resp *http.Response
 	var body []byte
-	// The locks of a request are let go behind its answer: those of the requests before have to
-	// end.
+	// A request's locks are released after its answer: wait until those of earlier requests are
+	// gone.
 	testserver.Await(t, "only suites' locks are left", func() bool {
 		answer, err := http.DefaultClient.Do(req)
 		testerr.Must(t, err)

@@ -68,9 +68,9 @@ func (i *Instance) keys(ctx context.Context, config Config) (*idempotency.Keys, 
 // askTimeout is how long the lock store may take to answer, and askEvery how often it is asked.
 const askTimeout, askEvery = 3 * time.Second, 5 * time.Second
 
-// watchLockStore logs when the lock store stops to answer, or is not the one of the other
-// instances, at the start and from then on: another may answer in its place, or it may have lost
-// its data. An instance serves all the same: without its lock store it refuses writes alone.
+// watchLockStore logs when the lock store stops answering, or is not that of the other instances,
+// at the start and from then on: another may answer in its place, or it may have lost its data. An
+// instance serves all the same: without its lock store, it refuses only writes.
 func (i *Instance) watchLockStore(ctx context.Context, log *slog.Logger) {
 	seen := i.askLockStore(ctx, log, nil)
 	i.every(ctx, askEvery, func(ctx context.Context) { seen = i.askLockStore(ctx, log, seen) })

@@ -80,8 +80,8 @@ type Instance struct {
 	locker *pathlock.Locker
 	// draining says that the instance is about to end.
 	draining atomic.Bool
-	// looking are the ends of what looks at locks and plans for others, and last are those of what
-	// everything else needs, in order.
+	// looking ends what looks at locks and plans for others, and last ends what everything else
+	// needs, in order.
 	looking []func()
 	last    []func(context.Context) error
 }

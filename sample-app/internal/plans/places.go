@@ -13,7 +13,7 @@ import (
 type fold func(pathlock.Path) (pathlock.Path, error)
 
 // Places returns the suites of a plan that are at folded paths, and above them. It goes down from
-// the root, so it reads of a large plan no more than what is on the way.
+// the root, so that of a large plan it reads only what is on the way.
 func (s *Service) Places(ctx context.Context, plan Plan, paths []pathlock.Path, fold fold) (map[pathlock.Path]int64, error) {
 	at := map[pathlock.Path]int64{pathlock.Root(): plan.RootID}
 	for _, level := range levels(paths) {
@@ -54,7 +54,7 @@ func (s *Service) foldsTo() string {
 	return "LOWER(name) IN ? OR OCTET_LENGTH(name) <> LENGTH(name)"
 }
 
-// find adds suites at paths of one depth, those with names on a condition.
+// find adds the suites at paths of one depth whose names meet a condition.
 func (s *Service) find(ctx context.Context, plan Plan, paths []pathlock.Path, named string, fold fold, at map[pathlock.Path]int64) error {
 	parents, names := map[int64]pathlock.Path{}, []string{}
 	for _, path := range paths {

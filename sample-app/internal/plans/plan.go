@@ -147,8 +147,8 @@ func Changed(tx *gorm.DB, planID int64) error {
 	return tx.Clauses(first).Create(&change).Error
 }
 
-// Revision returns a number that is another one when the plan's name has changed, or its tree by
-// way of the app. It says nothing of cases.
+// Revision returns a number that changes with the plan's name, and when the app changes its tree.
+// It says nothing of cases.
 func (s *Service) Revision(ctx context.Context, plan Plan) (uint32, error) {
 	var changes int64
 	err := s.db.Read.WithContext(ctx).Model(&PlanChange{}).Where("plan_id = ?", plan.ID).

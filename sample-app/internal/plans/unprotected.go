@@ -16,8 +16,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
-// Think is how long at most a handler waits between a read and a write, as one does that validates,
-// asks another service, or loses the processor.
+// Think is the longest time that a handler waits between a read and a write, as a handler does when
+// it validates, asks another service, or loses the processor.
 const Think = 2 * time.Millisecond
 
 // below is the range of the rows below a path.
@@ -151,7 +151,7 @@ func (s *Unprotected) read(ctx context.Context, id int64) (suite Suite, err erro
 	return suite, err
 }
 
-// branch reads a suite, and refuses a root. field is what that is the fault of.
+// branch reads a suite, and refuses a root. field is the argument to blame.
 func (s *Unprotected) branch(ctx context.Context, id int64, field string) (Suite, error) {
 	suite, err := s.read(ctx, id)
 	if err == nil && suite.IsRoot() {

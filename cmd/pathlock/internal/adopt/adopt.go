@@ -88,7 +88,7 @@ const MostRows = 1_000_000
 // mostFindings is how many findings of fsck are listed.
 const mostFindings = 20
 
-// Options are the options of [Run], with flags. Deleted is nil where the rows say the mark.
+// Options are the options of [Run], with flags. Deleted is nil if the rows say the mark.
 type Options struct {
 	Table       string   `help:"Table to look at: suites or schema.suites (default: all tables)." placeholder:"NAME"`
 	Tree        []string `name:"tree-column" help:"Column of the trees' ids, or two that together identify the tree, such as uid,sid, with --table (default: what the rows say)." placeholder:"COLUMN"`

@@ -93,8 +93,8 @@ func most(some, all int) bool { return some > 0 && 5*some >= 4*all }
 // nearlyAll reports whether at least nineteen of twenty rows agree.
 func nearlyAll(some, all int) bool { return some > 0 && 20*some >= 19*all }
 
-// fits reports whether so many rows have a shape that it is no chance: most of all and of those
-// below others, and more where the names of the columns do not say it.
+// fits reports whether too many rows have a shape for chance: most of all rows and of those below
+// others, and more if the names of the columns do not say it.
 func (v verdict) fits(parentHinted, pathHinted bool) bool {
 	switch {
 	case v.below == 0, !v.parted:
@@ -105,8 +105,8 @@ func (v verdict) fits(parentHinted, pathHinted bool) bool {
 	return v.deep > 1 && most(v.agree, v.rows) && most(v.deep, v.below)
 }
 
-// links are the pairs of a key and a parent whose values are mostly keys, or whose name says so
-// where all rows are at the top.
+// links are the pairs of a key and a parent whose values are mostly keys, or whose name says so if
+// all rows are at the top.
 func (t *table) links() (links []shape) {
 	for _, parent := range t.order {
 		if t.cells[parent] == nil && t.rows > 0 || pathHint.MatchString(parent) || depthHint.MatchString(parent) {
@@ -124,8 +124,8 @@ func (t *table) links() (links []shape) {
 	return links
 }
 
-// keys are the columns that a parent can name: the unique ones, and those of whose names its own
-// consists, where each row has another value.
+// keys are the columns that a parent can name: the unique ones, and those in whose names its own
+// ends, if each row has another value there.
 func (t *table) keys(parent string) []string {
 	keys := slices.Clone(t.unique)
 	for _, key := range t.order {

@@ -17,7 +17,8 @@ type spelling struct {
 	length, butLast string
 	// dir is a text up to its last separator, which is the second argument.
 	dir string
-	// joined compares fast and byte by byte with another such text, where the rows end so.
+	// joined is a text that compares fast, and byte by byte, with another one, in subqueries that
+	// end in end.
 	joined, end string
 	// least and greatest are keys of a group, and bytes is a literal.
 	least, greatest, bytes string
@@ -92,7 +93,7 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 		return fmt.Sprintf("(SELECT %s AS own, %s%s AS path FROM %s%s%s)", q(s.Key), tree, fmt.Sprintf(spelt.joined, path), table, where, spelt.end)
 	}
 	none, missing := s.noParents(d)
-	// A row of those below is given one of those above that has the path above it.
+	// Each row of below gets as its parent the row of aboves that has the path above it.
 	fill := func(below, aboves, up, parent string) string {
 		return strings.NewReplacer("@table", table+" AS c", "@belongs", "c."+q(s.Key)+" = j.own", "@where", "1 = 1",
 			"@others", fmt.Sprintf("(SELECT b.own, %s AS up FROM %s AS b LEFT JOIN %s AS a ON a.path = b.path%s AND a.own <> b.own GROUP BY b.own) AS j",
@@ -144,8 +145,8 @@ func (s *shape) noParents(d *dialect.Dialect) (none, missing string) {
 	return none, missing
 }
 
-// late counts the live rows that have no parent, and the path of one below others: it has come
-// without the parent.
+// late counts the live rows that have no parent, but a path below others: code that does not know
+// the parent column may have written them.
 func (s *shape) late() (n int) {
 	if s.isAdded(s.Parent) || s.self || s.ParentTop != "" {
 		return 0

@@ -80,8 +80,8 @@ func (s *shape) findLeaves(tables []*table) (carried [][2]string) {
 	return carried
 }
 
-// takeNames finds a column of another table that has paths of names of the rows of a shape without
-// these. A shape without any path gets one of names then, if each row's name can be in it.
+// takeNames finds a column of another table that has paths of names of the rows, for a shape that
+// has none. A shape without any path then gets one of names, if each row's name can be in it.
 func (s *shape) takeNames(p pointer, column string) [][2]string {
 	for _, label := range s.of.labels() {
 		named := *s

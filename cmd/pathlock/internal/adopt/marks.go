@@ -82,9 +82,9 @@ func (t *table) hasLive(name string) bool {
 	return t.rows == 0 || plain.isTimestamp() && (t.kind(name) != dialect.Time || bool(t.columns[name].Nullable))
 }
 
-// checkRowsBelow takes a mark for none if more live rows than marked ones are below marked rows, as
-// in a thread that shows the answers to a deleted comment, or if marked rows are below a live one
-// that is a bin by one of its texts, where a move has put them. These are part of the tree.
+// checkRowsBelow drops a mark if more live rows than marked ones are below marked rows, as in a
+// thread that shows the answers to a deleted comment, or if marked rows are below a live one that
+// is a bin by one of its texts, where a move has put them. These are part of the tree.
 func (s *shape) checkRowsBelow() {
 	if s.Deleted == "" || s.of.deleted != nil {
 		return

@@ -59,7 +59,8 @@ func quoted(word string, patterns bool) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Names of tables begin with what they have in common, and may end in what says no more.
+// Names of tables may begin with a prefix that many share, and end in a word that says nothing
+// more.
 var (
 	beginning = regexp.MustCompile(`(?i)^(sys|system|t|tb|tbl|oc|zt|zp|ps|wp|mdl|app|base)_`)
 	ending    = regexp.MustCompile(`(?i)_(tree|hierarchy|info|table|entity|entities)$`)
@@ -106,7 +107,7 @@ func typeName(table string) string {
 // initialisms are in capitals in names of fields; GORM knows them.
 var initialisms = regexp.MustCompile(`^(API|GUID|HTML|HTTPS?|ID|IP|JSON|SQL|UID|UI|URI|URL|UUID|XML)$`)
 
-// goName is the name of a field: GORM makes the column's of it.
+// goName is the name of a field, from which GORM makes the column's.
 func goName(column string) string {
 	var b strings.Builder
 	for part := range strings.FieldsFuncSeq(column, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {

@@ -144,8 +144,8 @@ func (s shape) inPair(first, second string) shape {
 	return s
 }
 
-// madeOf returns the column whose rows have these texts, or still nothing in some: it is not whole
-// then. One with the wanted name may have other texts in some rows.
+// madeOf returns the column that has these texts. It is not whole if some rows still have nothing.
+// A column with the wanted name may have other texts in some rows.
 func (t *table) madeOf(want string, texts []cell) (column string, whole bool) {
 	for _, name := range t.order {
 		if t.columns[name].Expression != "" {
@@ -181,7 +181,7 @@ func (s *shape) isPairSQL(d *dialect.Dialect) string {
 	return d.QuotePart(s.Tree) + " = " + value
 }
 
-// constraints are the questions for a constraint of a table by its name. SQLite adds none.
+// constraints are the queries that look for a constraint of a table by its name. SQLite adds none.
 var constraints = map[*dialect.Dialect]string{
 	dialect.MySQL:      "SELECT COUNT(*) FROM information_schema.TABLE_CONSTRAINTS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND CONSTRAINT_NAME = ?",
 	dialect.PostgreSQL: "SELECT COUNT(*) FROM pg_constraint WHERE conrelid = to_regclass(?) AND conname = ?",

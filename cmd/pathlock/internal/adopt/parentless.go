@@ -112,8 +112,8 @@ type ties struct {
 	live, tops, below, deep, places int
 }
 
-// tie finds the row above each by the rows' own paths and the paths above them, and by that above
-// the rows at the top. A text that is no path is NULL. Of several rows with one path, none is it.
+// tie finds the row above each row: the only one whose own path is the path above that row. top is
+// the path above rows at the top. A text that is no path is NULL.
 func (s *shape) tie(own, above []cell, top string) (t ties) {
 	rowOf := make(map[spot]int)
 	for i, path := range own {

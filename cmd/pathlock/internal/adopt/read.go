@@ -51,7 +51,7 @@ type table struct {
 	more bool
 }
 
-// catalogues are the questions for the tables of a database that the user can read. A dot in a name
+// catalogues are the queries for the tables of a database that the user can read. A dot in a name
 // stands before it for a schema.
 var catalogues = map[*dialect.Dialect]string{
 	dialect.MySQL:      "SELECT TABLE_NAME AS name, VERSION() AS version FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') AND TABLE_NAME NOT LIKE '%.%' ORDER BY 1",

@@ -138,7 +138,8 @@ func (s *shape) hasRole(name string) bool {
 	return slices.ContainsFunc(treetable.Roles, func(r treetable.Role) bool { return *r.Column(&s.Table) == name })
 }
 
-// kept counts the live rows with one above them, and those that have what that has in a column.
+// kept counts the live rows that have one above them, and those of these that have the same value
+// in a column as the row above.
 func (s *shape) kept(name string, rowOf map[string]int) (kept, links int) {
 	cells := s.of.cells[name]
 	for below, above := range s.links(rowOf) {
@@ -150,7 +151,7 @@ func (s *shape) kept(name string, rowOf map[string]int) (kept, links int) {
 	return kept, links
 }
 
-// links yields the live rows with one above them, each with that.
+// links yields each live row that has one above it, with the row above.
 func (s *shape) links(rowOf map[string]int) iter.Seq2[int, int] {
 	return func(yield func(below, above int) bool) {
 		for i, c := range s.of.cells[s.Parent] {

@@ -26,16 +26,16 @@ type shape struct {
 	short []treeschema.Column
 	// agree and hints rank shapes: by the rows that fit, then by the names of the columns.
 	agree, hints int
-	// guessed is set where only names say it, as no row has a parent.
+	// guessed is set if only names say it, as no row has a parent.
 	guessed bool
-	// formless is set where no path shows what separates names.
+	// formless is set if no path shows what separates names.
 	formless bool
 	// below has the tables of the leaves, and nameless are others that would be some.
 	below    map[string]*table
 	nameless []string
 	// noMark says why a column with the name of a mark is none.
 	noMark string
-	// self is set where a row at the top is its own parent.
+	// self is set if a row at the top is its own parent.
 	self bool
 }
 

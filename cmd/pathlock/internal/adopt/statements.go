@@ -106,7 +106,7 @@ func (s *shape) zeroTops(d *dialect.Dialect) Statement {
 	}
 }
 
-// zeroMark says of a flag that 0 is in live rows, besides NULL, and of a time where rows have it.
+// zeroMark notes that live rows have 0: in a flag, besides NULL, and in a time if rows have it.
 func (s *shape) zeroMark(m *treeschema.Mark) {
 	kind, hasZero := s.of.kind(m.Column), slices.Contains(s.of.cells[m.Column], cell{String: "0", Valid: true})
 	switch {
@@ -156,8 +156,8 @@ const name = "((?:(?:`(?:[^`]|``)+`|\"(?:[^\"]|\"\")+\")\\.?)+)"
 // instant is how long a change of the catalogue alone locks a table.
 const instant = "nothing, after locking the table for an instant"
 
-// kind is one of statements, by how they begin: what it keeps out on MySQL and PostgreSQL, and the
-// way back from it, "" where the way back from another is its own, too.
+// kind is a kind of statements that begin alike: whom they keep out on MySQL and PostgreSQL, and
+// the way back from them, "" if that of another kind undoes them, too.
 type kind struct {
 	like                  *regexp.Regexp
 	mysql, postgres, undo string
@@ -173,7 +173,7 @@ var kinds = []kind{
 	{regexp.MustCompile(""), "writers wait", "readers and writers wait", ""},
 }
 
-// complete adds to a statement what it keeps out, about how long, and the way back.
+// complete adds to a statement whom it keeps out, about how long, and the way back.
 func (r *reader) complete(st Statement, t *table) Statement {
 	kind := kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.like.MatchString(st.SQL) })]
 	match := kind.like.FindStringSubmatch(st.SQL)
@@ -195,7 +195,7 @@ func (r *reader) complete(st Statement, t *table) Statement {
 	return st
 }
 
-// undo completes the way back from a statement with what the table has had.
+// undo completes the way back from a statement with what the table had before.
 func (r *reader) undo(undo string, match []string, t *table) string {
 	is := func(column string) bool { return len(match) > 3 && r.dialect.QuotePart(column) == match[3] }
 	if slices.ContainsFunc(slices.Collect(maps.Keys(t.foreign)), is) { // MySQL has dropped the foreign key's own

@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// redisRules say what INFO and the settings of a server mean that takes writes. Every key of the
+// redisRules say what INFO and the settings mean on a server that takes writes. Every key of the
 // locks has an expiry, so volatile-* evicts them, too.
 var redisRules = []rule{
 	{"version", Problem, "old=yes", "{product} {version}", "the scripts use commands that it lacks: nothing is granted", "update to {product} {oldest} or later"},

@@ -31,7 +31,7 @@ class App {
   #detail = new Detail($('detail'), this);
   #reading = null;
   #again = false;
-  /** How many news of the plan the tree is behind, and when it was not. */
+  /** By how many news of the plan the tree is behind, and when it last was not. */
   #behind = 0;
   #asOf = 0;
   #panelClosed = () => {};
@@ -257,8 +257,8 @@ class App {
     banner.hidden = !words;
   }
 
-  /** The connection's state, or that the server answers, and the tree does not come: the news after those
-   * that the page reads it for find it unread. */
+  /** The connection's state, or that the server answers, but the tree does not come: it is still unread
+   * when the next news arrive. */
   get #state() {
     const { state } = this.connection;
     return !this.plan ? '' : state === 'live' && this.#behind > 1 ? 'behind' : state || 'connecting';

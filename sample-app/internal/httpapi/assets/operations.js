@@ -71,7 +71,7 @@ export class Operations {
     return this.#app.reload();
   }
 
-  /** Takes back the latest entry of a plan's recycle bin that is the one, which is called what. */
+  /** Restores the latest entry of a plan's recycle bin that isOne accepts; what identifies the action. */
   restore(plan, name, what, isOne) {
     let item = null;
     return this.#run({
@@ -139,9 +139,9 @@ export class Operations {
     });
   }
 
-  /** The saving of what typed says, as {name, body}, of a case that was as it is given when the writing
-   * began. It is refused once where the case is neither that nor what is sent: the window may have
-   * lost its edit lock meanwhile, and somebody else have had it. The next try replaces what they wrote. */
+  /** Saves typed, {name, body}, over a case that read as was when the writing began. It is refused once if
+   * the case reads neither like was nor like what is sent: the window may have lost its edit lock
+   * meanwhile, and somebody else had it. The next try replaces what they wrote. */
   saveCase(was, typed) {
     const is = (one, other) => one.name === other.name && one.body === other.body;
     return this.#app.actions.prepare({

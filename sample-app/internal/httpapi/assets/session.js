@@ -4,13 +4,13 @@ import { send, useToken } from './api.js';
 import { Emitter, remembered } from './dom.js';
 import { notDone } from './problems.js';
 
-/** How long a lock lasts that nobody prolongs, and how often the page does that. */
+/** How long a lock lasts unless it is renewed, and how often the page renews it. */
 const lasts = '2m';
 const prolongEvery = 40000;
-/** How long a lock lasts after its window was closed; a window that is reloaded prolongs it. */
+/** How long a lock lasts after its window was closed; a window that is reloaded renews it. */
 const afterwards = '15s';
-/** When a lock is prolonged once more: the first time may have had no answer, or the word of the page
- * before, which ends it soon, have come late. */
+/** When a lock is renewed once more: the first renewal may have had no answer, or have been overtaken by
+ * the last request of the previous page, which ends the lock soon. */
 const onceMore = 5000;
 
 /** The longest name, in characters: the note of a lock has at most 512 bytes. */
@@ -22,8 +22,8 @@ export const visitor = remembered('localStorage', 'name');
 export class Session extends Emitter {
   /** The lock that a page hands on to the next one in its window. It is stored between the two alone: a duplicate of the window copies the storage, and must not find the token there. */
   #handed = remembered('sessionStorage', 'handed');
-  /** {plan, suite, name, token, until, fence}, or null. The fence is that of the hold which was there when the
-   * token was last good. */
+  /** {plan, suite, name, token, until, fence}, or null. The fence is that of the hold when the token was last
+   * good. */
   lock = null;
   #timer = 0;
   #ending = false;
