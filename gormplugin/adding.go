@@ -23,7 +23,7 @@ import (
 type adding struct {
 	gorm.Dialector
 	plugin *inUse
-	// binary is the collation that paths need, "" where they need not state one.
+	// binary is the collation that paths need, "" if they need not state one.
 	binary string
 }
 

@@ -54,7 +54,7 @@ var (
 	// or another condition does not hold, or the row is deleted. GORM would continue with an
 	// upsert, which bypasses that condition. Nothing was written, associations included, unless the
 	// row changed between the UPDATE and the upsert, which are two transactions: Save in a
-	// transaction where that matters. Read the row again. The same goes for an Updates of a whole
+	// transaction if that matters. Read the row again. The same goes for an Updates of a whole
 	// struct with Select("*").
 	ErrStale = fault.ErrStale
 	// ErrDamagedRow: a row of the database has a tree, a name or a path that none can have, so that
@@ -77,13 +77,13 @@ var (
 	// process may have met the request by chance. Nothing was written.
 	ErrNoRequestContext = fault.ErrNoRequestContext
 	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept
-	// right on this database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE where that is not the
-	// level of everybody. Nothing was written; the message says what to set.
+	// right on this database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE if not everybody uses
+	// it. Nothing was written; the message says what to set.
 	ErrIsolation = fault.ErrIsolation
 	// ErrUnsupportedDatabase: the database only speaks the protocol of a supported one, as TiDB and
 	// CockroachDB do, and is not known to keep a tree right; or the plugin cannot read its driver's
 	// errors, such as those of go-mysql-org/go-mysql. The error is an [*UnsupportedDatabaseError].
-	// [gorm.DB.Use] returns it or, where there is no connection yet, the first transaction.
+	// [gorm.DB.Use] returns it or, if there is no connection yet, the first transaction.
 	ErrUnsupportedDatabase = fault.ErrUnsupportedDatabase
 )
 
@@ -91,7 +91,7 @@ var (
 // proved to be there. It matches [pathlock.ErrPathChanged].
 //
 // Table and ID name the row. Planned is the path column that the work relied on. Actual is the one
-// that the database has, or that follows from the row's ancestors; it is "" where the row is gone.
+// that the database has, or that follows from the row's ancestors; it is "" if the row is gone.
 type PathChangedError = fault.PathChangedError
 
 // NameTakenError says where two siblings would have had one name. It matches [ErrNameTaken] and the
@@ -141,7 +141,7 @@ type UnsupportedDatabaseError = fault.UnsupportedDatabaseError
 // RawWriteError says which raw SQL was refused: it names a guarded table, and does not plainly read
 // or define, so that it may bypass the plugin. Nothing of it has run. It matches [ErrUnsupported].
 //
-// Table is the guarded table, without its schema, "" where the SQL may hide which. Statement is the
+// Table is the guarded table, without its schema, "" if the SQL may hide which. Statement is the
 // first word: "UPDATE", "WITH", "ALTER" for one that GORM's AutoMigrate may have made, or "SCRIPT"
 // for several statements and texts that can be read in several ways.
 type RawWriteError = fault.RawWriteError

@@ -228,13 +228,13 @@ func AssertAll(tx *gorm.DB, model any, ids ...any) ([]pathlock.Location, error) 
 // exclusive path locks on the nodes, as a rename or a deletion of them would, and waits for at most
 // [TransactionWait]. Then it asserts the nodes as [AssertAll] does. Until the end of tx nobody else
 // writes anything at or below them through the plugin: the path locks prevent that, and the row
-// locks on the nodes do where the path locks are lost.
+// locks on the nodes do if the path locks are lost.
 //
 // The caller has to leave the tree right: at the commit every path has to be the parent's path +
 // "/" + name again. A new name or a new parent needs a lock on its slot, too: prefer Update for
 // those.
 //
-// Errors are those of [Assert], and package pathlock's where a lock is not granted.
+// Errors are those of [Assert], and package pathlock's if a lock is not granted.
 func LockSubtrees(tx *gorm.DB, model any, ids ...any) ([]pathlock.Location, error) {
 	return guardNodes(tx, model, ids, true)
 }

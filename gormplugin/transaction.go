@@ -93,9 +93,9 @@ const (
 //
 // If tx has ended, the error says how. It matches [ErrUnmanagedTransaction] if tx is no
 // transaction, or none that the plugin has begun, as in a hook under SkipDefaultTransaction. On
-// MySQL and MariaDB, it is a [*TransactionEndError] where a statement such as CREATE TABLE has
-// ended the transaction before. After this call, such statements are refused. fn is not called if
-// there is an error.
+// MySQL and MariaDB, it is a [*TransactionEndError] if a statement such as CREATE TABLE has ended
+// the transaction before. After this call, such statements are refused. fn is not called if there
+// is an error.
 func AfterCommit(tx *gorm.DB, fn func(ctx context.Context)) error {
 	return AfterEnd(tx, func(ctx context.Context, outcome Outcome) {
 		if outcome == Committed {
@@ -111,9 +111,9 @@ func AfterCommit(tx *gorm.DB, fn func(ctx context.Context)) error {
 //     it.
 //   - Where tx is in a nested transaction that failed, outcome is [RolledBack], and fn is called at
 //     the end of the outer transaction.
-//   - Where the transaction ends otherwise than by Commit or Rollback, fn is called on the goroutine
-//     that ends it. That is one of the plugin's where the context has ended. A panic is then logged
-//     by GORM's logger.
+//   - Where the transaction ends otherwise than by Commit or Rollback, fn is called on the
+//     goroutine that ends it. That is one of the plugin's if the context has ended. A panic is then
+//     logged by GORM's logger.
 func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error {
 	p, err := pluginOf(tx)
 	if err != nil {

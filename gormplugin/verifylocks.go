@@ -28,8 +28,8 @@ func (lockPlace) TableName() string { return "pathlock_stores" }
 // each tree in the table pathlock_stores, which it makes, and later ones compare. Call it when the
 // program starts, after [AutoMigrate] or [Verify].
 //
-// The error matches [ErrOtherLocks] where they differ, and names both and, where others can take
-// them there, the statement that accepts the new place. A store that was set up anew, or has lost
+// If they differ, the error matches [ErrOtherLocks]. It names both and, if others can take their
+// locks there, the statement that accepts the new place. A store that was set up anew, or has lost
 // its data, is another one, so the error is for the log. Locks that one process keeps for itself,
 // by memstore or offstore, differ from those of a shared store, and are not recorded.
 //

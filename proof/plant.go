@@ -17,7 +17,7 @@ import (
 )
 
 // overlay writes a copy of a file with the bug in it. The flag tells the go command to use that,
-// also where a test builds a program.
+// even when a test builds a program.
 func (p plant) overlay(dir string) (flag string, err error) {
 	text, err := os.ReadFile(p.file)
 	if err != nil {

@@ -14,7 +14,8 @@ type plant struct {
 	checks   []check // the first of them that fails has caught it
 }
 
-// check is tests that may catch a bug: a package, which of its tests, and how long they look.
+// check is a set of tests that may catch a bug: a package, which of its tests, and how long they
+// look.
 type check struct {
 	dir, tests string
 	time       time.Duration

@@ -205,8 +205,8 @@ func TestServe_endsWhileTheLockStoreHangs(t *testing.T) {
 	}
 }
 
-// An instance says that it has another lock store than those before it, also where that did not
-// answer at its start.
+// An instance says that it has another lock store than those before it, even if its own did not
+// answer at the start.
 func TestServe_AnotherLockStore(t *testing.T) {
 	const another = "see that all instances have the same lock store"
 	redis, db := testredis.Start(t, testredis.Redis), testdb.SQLite(t)

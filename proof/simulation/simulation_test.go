@@ -56,8 +56,8 @@ func TestSimulation(t *testing.T) {
 	budget.Report(t, "worlds", worlds, "hours", int(simulated.Hours()), "calls", calls, "grants", grants, "faults", faults, "seed", seed, "seconds", int(time.Since(began).Seconds()))
 }
 
-// TestSimulation_repeats: a seed has the same world again, to the nanosecond, where no two things
-// that happen at one moment depend on each other.
+// TestSimulation_repeats: a seed has the same world again, to the nanosecond, if no two things that
+// happen at one moment depend on each other.
 func TestSimulation_repeats(t *testing.T) {
 	seed := budget.Seed()
 	first, second := run(t, seed, quiet), run(t, seed, quiet)

@@ -20,8 +20,8 @@ const (
 	move  = 'm' // a transfer to an owner that takes no part
 )
 
-// commands returns everything that may happen in a state, where there are so many owners, and at
-// most so many requests at once, of those that may be asked.
+// commands returns everything that may happen in a state, with so many owners, and at most so many
+// requests at once, of those that may be asked.
 func (s state) commands(owners uint8, most int, may uint32) (all []command) {
 	var part [manyOwners]bool // who takes part
 	var asked [manyOwners]uint32
@@ -58,8 +58,8 @@ func (before *look) after(c command) (next state, refused bool, wrong string) {
 		s = append(s, request{owner: c.owner, ask: c.ask, watches: none})
 		l, last := lookAt(s), len(s)-1
 		if l.inTheWay(last) != 0 {
-			// Whom the others may pass counts as it was: where one more who waits would let
-			// somebody pass, it closes a circle.
+			// Whom the others may pass counts as it was: if one more waiter would let somebody
+			// pass, it closes a circle.
 			passes := l.passes[last]
 			l.passes, l.waitsFor = before.passes, before.waitsFor
 			l.passes[last] = passes

@@ -43,7 +43,7 @@ func newTable() *table {
 	return t
 }
 
-// check notes where a deadlock is told of a conflict that is none with a holder.
+// check notes a deadlock whose conflict is not one with a holder.
 func (t *table) check(r *queue.Request, c queue.Conflict) {
 	if !isConflict(r, c) || !c.By.Granted() {
 		t.wrong = fmt.Errorf("a deadlock because of %+v", c)

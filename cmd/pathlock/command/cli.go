@@ -35,7 +35,7 @@ const (
 	exitLeft    = 4
 	exitFailure = 8
 	exitUsage   = 16
-	// The exit codes of lock and elect, where those of the command leave room: as of timeout(1).
+	// The exit codes of lock and elect beside those of the command they run: as of timeout(1).
 	exitLost       = 123
 	exitNotGranted = 124
 	exitNotRun     = 125

@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// namedTree is a tree that the command line names; the zero value where it names none.
+// namedTree is a tree that the command line names; the zero value if it names none.
 type namedTree struct{ pathlock.Tree }
 
 // UnmarshalText implements [encoding.TextUnmarshaler]: it reads a tree as [nameOf] writes it,

@@ -72,7 +72,7 @@ func TestUpdate_ofStatedPaths(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		change plan.Change
-		want   string // where the row 2 goes, "" where it stays
+		want   string // where the row 2 goes, "" if it stays
 		err    error
 	}{
 		{"nothing new", plan.Change{Name: as("b"), Parent: as[any](1), Path: "/old/b"}, "", nil},

@@ -13,7 +13,7 @@ import (
 
 // Change is what an UPDATE says about the place of the rows that it hits.
 type Change struct {
-	// Name and Parent are the assigned values, where they are assigned. The parent may be nil.
+	// Name and Parent are the assigned values, if any. The parent may be nil.
 	Name   *string
 	Parent *any
 	// Parents are the new parents of an arrangement instead, by the rows' ids. All of these rows

@@ -58,7 +58,7 @@ func (s *Shape) inPlace(n, above *Node) (actual string, ok bool) {
 // Top is the top as a path that a caller states; "" states none.
 const Top = "/"
 
-// checkStated compares the paths that a caller states, "" where none is stated, with those that a
+// checkStated compares the paths that a caller states, "" if none is stated, with those that a
 // row has or will have. It returns an error if a stated one is none of these.
 func (s *Shape) checkStated(id any, path, ids string, nodes ...*Node) error {
 	known := func(stated string, of func(*Node) string) error {
@@ -116,7 +116,7 @@ func (s *Shape) noneAt(path string) error {
 	return NotFound("%s with the path %q, as a parent", s.Above.TableName, shown.Cut(s.PathForm.Print(path)))
 }
 
-// AsStated reports whether the columns of a row hold the stated paths, "" where none is stated.
+// AsStated reports whether the columns of a row hold the stated paths, "" if none is stated.
 func (s *Shape) AsStated(n *Node, path, ids string) bool {
 	return s.checkStated(n.ID, path, ids, n) == nil
 }

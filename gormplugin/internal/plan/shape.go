@@ -97,7 +97,7 @@ func (s *Shape) parentGone(parent any, n *Node) error {
 	return NotFound("%s, the parent of %s", s.Above.RowName(parent), s.RowName(n.ID))
 }
 
-// Room is how many characters a column can hold; 0 where nobody has said so.
+// Room is how many characters a column can hold; 0 if the model does not say.
 type Room struct {
 	Column string
 	Size   int

@@ -70,7 +70,7 @@ func chainsIn(read map[any]*Node, ids []any) (found map[any]*Node, missing []any
 func (t *Table) Lineage(ids any) clause.Expression {
 	name := clause.Table{Name: t.TableName}
 	key, parent := clause.Column{Name: t.Key.DBName}, clause.Column{Name: t.Parent.DBName}
-	// UNION, unlike UNION ALL, comes to an end where rows are each other's parents.
+	// UNION, unlike UNION ALL, ends even if rows are each other's parents.
 	return clause.Expr{
 		SQL:  "? IN (WITH RECURSIVE up (id, above) AS (SELECT ?, ? FROM ? WHERE ? IN ? UNION SELECT s.?, s.? FROM ? s JOIN up ON s.? = up.above) SELECT id FROM up)",
 		Vars: []any{Column(t.Key), key, parent, name, key, ids, key, parent, name, key},

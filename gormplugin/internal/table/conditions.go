@@ -41,7 +41,7 @@ func (t *Table) KeyIn(column clause.Column, ids []any) clause.Expression {
 // integers is the type of all keys that are numbers.
 const integers = "BIGINT"
 
-// keyType is the type of keys in SQL, "" where it is not known.
+// keyType is the type of keys in SQL, "" if it is not known.
 func (t *Table) keyType() string {
 	if kind := t.Key.DataType; kind == schema.Int || kind == schema.Uint {
 		return integers
@@ -112,8 +112,8 @@ const MaxPlaceholders = 500
 
 // Below is the condition that a row lies below a path, in a tree: a range of the index on (tree,
 // path), from "/d1/" up to "/d10", as 0 is the byte after the slash. LIKE would take the % and _ in
-// names for wildcards and follow the collation. The last condition is exact where the collation is
-// not, on the rows of the range only.
+// names for wildcards and follow the collation. The last condition is exact even if the collation
+// is not; only the rows of the range are compared.
 //
 // Paths of whole numbers go up to "/1/a": in every collation of MySQL and MariaDB, a separator
 // comes before the digits, and these before letters. So their column needs no binary one.

@@ -21,7 +21,7 @@ import (
 
 // A mark of deletion is a column whose type has GORM hide deleted rows, and turn a DELETE into an
 // UPDATE; or a plain column with the tag "deleted", which hides nothing. A row is live while its
-// mark is NULL or a zero value, the text "0" included, or, where the tag names the value of deleted
+// mark is NULL or a zero value, the text "0" included, or, if the tag names the value of deleted
 // rows, any other value.
 
 // findMarks finds the columns that mark rows as deleted: those whose types do, or the plain one

@@ -146,7 +146,7 @@ func (t *Table) ParentOrNil(value any) any {
 }
 
 // NoParentValue is what is written to the parent column of a row without a parent: what the tag
-// says, or else NULL where the field can hold it, or else the zero value.
+// says, or else NULL if the field can hold it, or else the zero value.
 func (t *Table) NoParentValue() any {
 	f := t.Parent
 	if t.top != nil {

@@ -19,7 +19,7 @@ import (
 // pathIndex is what is known of a table's index over tree and path.
 type pathIndex struct {
 	mu sync.Mutex
-	// name is the index's; "" where there is none, or none is known yet.
+	// name is the index's; "" if there is none, or none is known yet.
 	name string
 	// asked is when the database was asked for it.
 	asked time.Time
@@ -58,7 +58,7 @@ func (h Hinted) As(alias string) Hinted {
 }
 
 // OnPathIndex runs a statement about ranges of the index over tree and path. It calls statement
-// with the table as the statement has to name it, and once more where the index is gone.
+// with the table as the statement has to name it, and once more if the index is gone.
 func (t *Table) OnPathIndex(db *gorm.DB, statement func(from Hinted) error) error {
 	if t.IsLeaf {
 		return statement(Hinted{table: t.TableName})

@@ -148,8 +148,8 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 	return n, nil
 }
 
-// NameOfNew is the name of a new row of a table without names: its id or, where the database is
-// going to make that, a name that no other row has, so that its slot keeps nobody out.
+// NameOfNew is the name of a new row of a table without names: its id or, if the database will make
+// that, a name that no other row has, so that its slot keeps nobody out.
 func NameOfNew(id any) string {
 	if id == nil {
 		return "new-" + rand.Text()

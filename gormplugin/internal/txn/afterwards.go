@@ -40,7 +40,7 @@ type endCall struct {
 }
 
 // AtEnd calls fn once the transaction has ended and its locks are released, with the values of ctx.
-// It returns an error, and does not call fn, where the transaction has ended already.
+// It returns an error, and does not call fn, if the transaction has ended already.
 func (t *Transaction) AtEnd(ctx context.Context, fn func(context.Context, Outcome)) error {
 	if err := t.relyOn(); err != nil {
 		return err

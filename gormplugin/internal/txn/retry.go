@@ -78,8 +78,8 @@ func InStep(ctx context.Context, locker *pathlock.Locker, s pathlock.Step, do fu
 	return err
 }
 
-// IsRetryable reports whether an error asks for the transaction to be run again, also where it
-// comes from a statement on a table that is not guarded.
+// IsRetryable reports whether an error asks for the transaction to be run again, even if it comes
+// from a statement on a table that is not guarded.
 func IsRetryable(db *gorm.DB, err error) bool {
 	if errors.Is(err, fault.ErrRetry) {
 		return true

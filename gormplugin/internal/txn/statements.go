@@ -85,7 +85,7 @@ func (t *Transaction) keepRow(row *sql.Row) {
 	t.endBy(row.Err())
 }
 
-// endBy ends the transaction here where an error says that the server has ended it.
+// endBy ends the transaction here if an error says that the server has ended it.
 func (t *Transaction) endBy(err error) {
 	t.noteReadOnly(err)
 	if err != nil && t.guard.Dialect.Classify(err) == dialect.FailureEnded {
@@ -110,8 +110,8 @@ func NoteReadOnly(db *gorm.DB) {
 
 // settleRows looks at how the rows of the query before have ended. GORM hands rows out before they
 // are read, so none of its callbacks sees an error that comes then, such as MySQL's 1213, which has
-// rolled the transaction back. A single row does not tell its error: there, where the plugin relies
-// on the transaction, the server is asked whether it is still open.
+// rolled the transaction back. A single row does not tell its error: if the plugin relies on the
+// transaction, it then asks the server whether that is still open.
 func (t *Transaction) settleRows() {
 	if rows := t.rows.Load(); rows != nil {
 		d := t.guard.Dialect

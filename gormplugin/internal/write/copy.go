@@ -21,7 +21,7 @@ type CopyRequest struct {
 	Table *table.Table
 	// ID and Parent are in plain form; Parent is nil for the top.
 	ID, Parent any
-	// Name is "" where the copy gets the name of the row.
+	// Name is "" if the copy gets the name of the row.
 	Name     string
 	Snapshot bool
 	Values   map[string]any

@@ -94,7 +94,7 @@ func (s *statement) removeDead(dead map[any]*table.Node) error {
 }
 
 // removeBelow deletes the descendants of rows that are being deleted, in the same way: softly, or
-// for good where the statement is Unscoped. It returns their number. Descendants that were deleted
+// for good if the statement is Unscoped. It returns their number. Descendants that were deleted
 // before are not part of the tree, and stay as they are. Where there are marks, they get these.
 func (s *statement) removeBelow(tops []*table.Node, marks clause.Set) (rows int64, err error) {
 	t := s.Table

@@ -55,8 +55,8 @@ func (s *statement) arrivals() ([]*arrival, error) {
 	return rows, nil
 }
 
-// settleMarks gives a row in a map the marks of a live row, where it states none. A struct always
-// has them, and NULL does not mark a row as live where 0 does.
+// settleMarks gives a row in a map the marks of a live row, if it states none. A struct always has
+// them, and NULL does not mark a row as live where 0 does.
 func (row *arrival) settleMarks() error {
 	if row.Pairs == nil {
 		return nil

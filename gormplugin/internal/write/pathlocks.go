@@ -91,8 +91,8 @@ func (s *statement) locksOf(ctx context.Context, d plan.Demand, wait time.Durati
 //
 // A statement in the handler of a request that holds locks waits, without the request's context,
 // for the locks of its own request, which are released when the handler is done. Nothing tells such
-// a statement from one of a job in the same process. So where no locks came with it, and a request
-// that this process serves is in the way, the error says both.
+// a statement from one of a job in the same process. So if no locks came with it, and a request
+// that this process serves blocks it, the error says both.
 func (s *statement) blocked(ctx context.Context, req pathlock.Request, err error) error {
 	conflict, ok := errors.AsType[*pathlock.ConflictError](err)
 	if given := s.HasScope(ctx, s.scope) || s.tx != nil && s.tx.HasScope(s.scope); !ok || given {

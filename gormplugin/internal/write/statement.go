@@ -144,8 +144,8 @@ func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 	return s.beginTransaction()
 }
 
-// releaseUnlessBegun releases the statement's early locks where no transaction has begun. Deferred,
-// it does so also where a method of the caller's own types panics.
+// releaseUnlessBegun releases the statement's early locks if no transaction has begun. Deferred, it
+// does so even if a method of the caller's own types panics.
 func (s *statement) releaseUnlessBegun() {
 	if s.begun == nil {
 		txn.Release(s.DB.Statement.Context, s.locks)

@@ -146,7 +146,7 @@ func (s *statement) survey(stmt *gorm.Statement, also []any) (plan.Hits, map[any
 // above these, by their parents, and for each the columns of its place.
 func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any, dead bool) {
 	name, key, parent := clause.Table{Name: t.TableName}, clause.Column{Name: t.Key.DBName}, clause.Column{Name: t.Parent.DBName}
-	// UNION, unlike UNION ALL, comes to an end where rows are each other's parents.
+	// UNION, unlike UNION ALL, ends even if rows are each other's parents.
 	d.Add("WITH RECURSIVE up (id, above, hit) AS (")
 	chosen := hits.Order != nil || hits.Limit != nil
 	if chosen {

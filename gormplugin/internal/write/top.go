@@ -62,7 +62,7 @@ func (s *statement) guardTop(l plan.TopArrivals) (again []*plan.TopArrival, err 
 	return again, nil
 }
 
-// recheckTop asks again after the rows are written, where the database needs that. A refusal would
+// recheckTop asks again after the rows are written, if the database needs that. A refusal would
 // leave them in the table, so that it ends the transaction.
 func (s *statement) recheckTop(again []*plan.TopArrival) error {
 	for _, at := range again {

@@ -95,7 +95,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A change and its answer are one transaction: where the answer cannot be recorded, nothing is
+// A change and its answer are one transaction: if the answer cannot be recorded, nothing is
 // changed.
 func TestKeys_nothingChangesWithoutItsAnswer(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})

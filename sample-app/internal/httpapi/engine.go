@@ -152,7 +152,7 @@ func (a *api) recovered(c *gin.Context, cause any) {
 }
 
 // refuseForeignHosts keeps a page of another site from having a name of its own resolved to this
-// server's address: a browser would take the server for the site's own. It also says what browsers
+// server's address: a browser would take this server for the site's own. It also says what browsers
 // are to do with answers: to take them for what they say they are, and to keep none, since some
 // contain the tokens of locks. The page's files, which browsers may keep, say so themselves.
 func (a *api) refuseForeignHosts() gin.HandlerFunc {

@@ -86,7 +86,7 @@ const service = "pathlock-sample"
 
 // newTracer sends the spans of an instance over OTLP, where OTEL_EXPORTER_OTLP_ENDPOINT names a
 // collector. OpenTelemetry's other variables count too, such as OTEL_TRACES_SAMPLER. It returns nil
-// where there is none. A collector that does not answer costs spans, and no request.
+// if there is none. A collector that does not answer costs spans, and no request.
 func newTracer(ctx context.Context) (*tracesdk.TracerProvider, error) {
 	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "" {
 		return nil, nil

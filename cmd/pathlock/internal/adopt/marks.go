@@ -84,7 +84,7 @@ func (t *table) hasLive(name string) bool {
 
 // checkRowsBelow drops a mark if more live rows than marked ones are below marked rows, as in a
 // thread that shows the answers to a deleted comment, or if marked rows are below a live one that
-// is a bin by one of its texts, where a move has put them. These are part of the tree.
+// one of its texts calls a bin: a move has put them there. These are part of the tree.
 func (s *shape) checkRowsBelow() {
 	if s.Deleted == "" || s.of.deleted != nil {
 		return
@@ -142,7 +142,7 @@ func (t *table) checkMark() (err error) {
 	return nil
 }
 
-// possibleMarks says which columns may mark rows as deleted, where none is known to.
+// possibleMarks says which columns may mark rows as deleted, if none is known to.
 func (s *shape) possibleMarks() (notes []string) {
 	switch {
 	case s.noMark != "":

@@ -87,7 +87,7 @@ func (s *shape) distinct(columns ...string) (differ, rows int) {
 // keyHint are names of columns whose values may stand in URLs.
 var keyHint = regexp.MustCompile(`(?i)(^|_)(alias|slug|u?uid|guid|handle|permalink)$`)
 
-// others say which columns could be names, where siblings may share one, and could stand in URLs.
+// others say which columns could be names, if no column is one yet, and which could stand in URLs.
 func (s *shape) others() (notes []string) {
 	var apart []string
 	for _, column := range s.of.order {

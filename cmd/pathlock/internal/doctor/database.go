@@ -161,7 +161,7 @@ func (e *exam) same(ctx context.Context, store *anystore.Store) {
 // gormplugin.VerifyLocks records it.
 type LockPlace struct{ Table, Namespace, Store string }
 
-// LockPlaces returns what is recorded, nothing where no program has.
+// LockPlaces returns what is recorded, nothing if no program has recorded any.
 func LockPlaces(ctx context.Context, db *sql.DB, of fsck.Dialect) (places []LockPlace, err error) {
 	d, err := dialect.Of(of)
 	if err != nil {

@@ -41,8 +41,8 @@ func (e *exam) etcd(ctx context.Context, about string, client *clientv3.Client) 
 	e.judge(about, facts{"members": strconv.Itoa(len(list.Members)), "quorum": flag(e.members > 0)}, etcdRules)
 }
 
-// remedy says what to change where a lock store, as it is shown, refuses to serve. An etcd without
-// rights is the one that no other finding is about.
+// remedy says what to change if a lock store refuses to serve; shown is its URL as messages show
+// it. An etcd without rights is the one that no other finding is about.
 func remedy(shown string, err error) string {
 	if errors.Is(err, rpctypes.ErrPermissionDenied) {
 		return "as root of etcd, grant a role of the user readwrite on the prefix of " + shown + ": " + etcdstore.DefaultPrefix + " if it names none"
