@@ -11,8 +11,8 @@ import (
 type edit struct {
 	row *row
 	why Kind
-	// was is the row's place in the database, and to its new one. up is the parent there, nil at the
-	// top. An edit of paths uses none of them.
+	// was is the row's place in the database, and to its new one. up is the parent there, nil at
+	// the top. An edit of paths uses none of them.
 	was, to seat
 	up      *row
 	// The new name is base with number appended; 1 stands for no number.

@@ -59,9 +59,9 @@ func (c *Change) NameOf(n *Node) string {
 func (c *Change) SameAs(d *Change) bool { return reflect.DeepEqual(c, d) }
 
 // Goal returns the place of the new parent of all affected rows, if a change states the parent by
-// its path alone. Only a column that holds the path of the parent can state it: a row's own path may
-// have been read before somebody moved the row. It is not ok if the change states the parent's key,
-// or a path that leaves every row where it is. Deleted rows among others stay where they are.
+// its path alone. Only a column that holds the path of the parent can state it: a row's own path
+// may have been read before somebody moved the row. ok is false if the change states the parent's
+// key, or a path that leaves every row where it is. Deleted rows among others stay where they are.
 // parents has the rows above.
 func (s *Shape) Goal(c *Change, hit Hits, parents map[any]*Node) (to Spot, ok bool, err error) {
 	if !c.StatesPath || !s.PathForm.OfParent || c.Parent != nil || c.Parents != nil || c.Deletes {

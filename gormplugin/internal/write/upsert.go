@@ -104,7 +104,7 @@ func (s *statement) settlePresent(conflict clause.OnConflict, row *arrival, n *t
 		}
 	}
 	if row.from == nil || t.Name != nil && !writes(conflict, t.Name) {
-		// The database does not write the name, but must not find that it collides with a sibling's.
+		// The database does not write the name, which must not collide with a sibling's, though.
 		row.Name = n.Name
 	}
 	if row.from == nil {
