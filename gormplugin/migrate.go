@@ -13,7 +13,7 @@ import (
 
 // AutoMigrate makes the tables of all registered models, and of others, by GORM's own AutoMigrate,
 // with binary collations for names and paths. Then it makes the unique indexes and the path indexes
-// that the plugin needs. It does no harm if others contain registered models.
+// that the plugin needs. The others may contain registered models.
 //
 // To an existing table of a registered model it adds missing columns, indexes and constraints, and
 // changes nothing that is there. If the table has rows, and lacks a column of the tree, parent,

@@ -141,8 +141,8 @@ func addModel(s table.Spec, opts []ModelOption) Option {
 
 // MaxDepth bounds how many names, or ids, the path of a row of the model has, from 1 to
 // [pathlock.MaxDepth], which is the default. A write that would put a row deeper, or any row below
-// it, fails with a [*TooDeepError]. A row that lies deeper already can be renamed, and moved to
-// where it does not lie deeper still.
+// it, fails with a [*TooDeepError]. A row that lies deeper already can be renamed, and moved, but
+// not deeper.
 //
 // It is an option of a [Model]. A leaf may hang below the deepest row.
 func MaxDepth(names int) ModelOption {

@@ -49,8 +49,8 @@ func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 	})
 }
 
-// topOf returns the row at the top of a subtree, which has a path: what lies below none would be
-// the whole table.
+// topOf returns the row at the top of a subtree. It checks the row's path: below a missing one
+// would be the whole table.
 func topOf(db *gorm.DB, t *table.Table, id any) (*table.Node, error) {
 	n, err := t.LookUp(db, id)
 	switch {

@@ -33,11 +33,11 @@ func thousands(n int) string {
 	return text
 }
 
-// page is where the latest tables stand for those who do not run the program themselves.
+// page has the latest tables, for those who do not run the program themselves.
 const page = "proof/README.md"
 
-// writeSection replaces what stands below a heading of the page, up to the next one, by a table.
-// began is when the program has begun to fill it.
+// writeSection replaces the text below a heading of the page, up to the next one, by a table. began
+// is when the program has begun to fill it.
 func writeSection(heading, table string, began time.Time) error {
 	text, err := os.ReadFile(page)
 	if err != nil {

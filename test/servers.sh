@@ -107,7 +107,7 @@ need_valkey() {
 	command -v valkey-server >/dev/null || { tail -n 20 "$scratch/apt.log" >&2; return 1; }
 }
 
-# need_chromium: the browser, unless the environment names one or another has its name.
+# need_chromium: the browser, unless the environment names one or it is installed by another name.
 need_chromium() {
 	[ -n "${PATHLOCK_TEST_CHROMIUM:-}" ] || has chromium-browser || has google-chrome || need chromium chromium
 }

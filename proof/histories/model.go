@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// id is what a node is known by: suites and cases are numbered apart. A node of which no answer has
-// told has a number below zero until a read shows its own.
+// id is what a node is known by: suites and cases are numbered apart. A node that no answer has
+// shown has a number below zero until a read shows its own.
 type id struct {
 	leaf   bool
 	number int64

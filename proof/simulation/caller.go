@@ -115,7 +115,7 @@ func (c *caller) acquire(parent context.Context, scope int, tree pathlock.Tree, 
 	c.work(&hold{name: req.Note, scope: scope, tree: tree, gate: req.Gate, claims: req.Claims, fence: lock.Fence(), until: lock.Until}, lock, before, depth)
 }
 
-// cancelling returns a context that is cancelled at times, and after how long. end frees it.
+// cancelling returns a context that is sometimes cancelled, and after how long. end frees it.
 func (c *caller) cancelling(parent context.Context) (ctx context.Context, cancelled time.Duration, end func()) {
 	ctx, cancel := context.WithCancel(parent)
 	if !c.sometimes(20) {

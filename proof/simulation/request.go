@@ -80,7 +80,7 @@ func (i *instance) newEngine() *gin.Engine {
 // handle is what every handler does: it relies on the locks of its route for some time.
 func (v *visit) handle(ctx context.Context) {
 	v.handled = time.Now()
-	// This asks for what the request has, and tells the fence.
+	// This acquires what the request has already, to learn the fence.
 	lock, err := v.locker.Acquire(ctx, pathlock.Request{Tree: v.hold.tree, Claims: v.hold.claims, Gate: v.hold.gate, Wait: pathlock.NoWait})
 	if err != nil {
 		if ctx.Err() == nil && v.kind != lossy {

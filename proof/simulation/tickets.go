@@ -134,7 +134,7 @@ type tickets struct {
 	random  *rand.Rand
 }
 
-// travel takes the time of a way. It fails when ctx ends before that.
+// travel takes as long as one way over the network. It fails when ctx ends before that.
 func (b *tickets) travel(ctx context.Context) error {
 	timer := time.NewTimer(b.takes())
 	defer timer.Stop()

@@ -138,9 +138,9 @@ func (l *look) inTheWay(i int) set {
 	return l.against[i]&l.granted | l.before(i)&^l.passes[i]
 }
 
-// waiters returns the requests that wait for an owner: those that conflict with what it holds, with
-// what a holder has that waits for it, or that are behind a request that waits for it. Requests of
-// holders that came after limit count as behind nobody.
+// waiters returns the requests that wait for an owner: those that conflict with what it holds, or
+// with what a holder that waits for it has, and those behind a request that waits for it. Requests
+// of holders that came after limit count as behind nobody.
 func (l *look) waiters(o uint8, limit int) (found set) {
 	for grew := l.holds(o); grew; {
 		grew = false
@@ -171,8 +171,8 @@ func (l *look) deadlock(i int) bool {
 	return false
 }
 
-// circle says whether somebody waits in a circle: a request waits for those in its way, and where
-// that is a holder, for what that holder waits for.
+// circle says whether somebody waits in a circle: a request waits for those in its way and, if one
+// of these is a holder, for what that holder waits for.
 func (l *look) circle() bool {
 	left := l.waiting
 	for shrank := true; shrank; { // take away whoever waits for nobody who waits

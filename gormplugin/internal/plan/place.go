@@ -98,7 +98,7 @@ func (s Spot) Above() iter.Seq[Spot] {
 }
 
 // placeIn reads a path that a caller states instead of a parent: the parent's path and, where the
-// column has it, the row's name. It is not ok if the path says no place: that of a root row, one of
+// column has it, the row's name. ok is false if the path says no place: that of a root row, one of
 // ids, or one that none can be.
 func (s *Shape) placeIn(stated string) (above, name string, ok bool) {
 	if path, err := s.parse(stated); err != nil || path.IsRoot() || s.ByIDs || s.Nameless {

@@ -140,7 +140,7 @@ func (s *statement) write() {
 	}
 }
 
-// Apply adds the clauses to the statement that the types of the model's columns would add when it
+// Apply adds to the statement the clauses that the types of the model's columns would add when it
 // is written, such as a condition on the version that was read. Later plans take them into account.
 func (s *statement) Apply(clauses []clause.Interface) error {
 	for _, c := range clauses {

@@ -34,7 +34,7 @@ func (k *updating) Survey() (bool, error) {
 	found, err := k.surveyEffect(&a.Change, stmt)
 	if err != nil {
 		if !a.Deletes && (errors.Is(err, pathlock.ErrNotFound) || hasMoved(err)) {
-			// An association that is saved before may bring the parent. The condition of an
+			// An association that is saved before may supply the parent. The condition of an
 			// optimistic lock, which comes later, may leave out the row that has moved.
 			return true, nil
 		}

@@ -54,8 +54,8 @@ func (a *api) readyToRead(r request) (any, error) {
 	return gin.H{"status": "ready"}, nil
 }
 
-// serves checks that the instance does not end, and that the database answers and lets it in.
-// Whether the database could write it does not ask: that takes a commit, and an instance whose
+// serves checks that the instance does not end, and that the database answers and lets it in. It
+// does not ask whether the database could write: that takes a commit, and an instance whose
 // database is full still serves reads, as all others do.
 func (a *api) serves(ctx context.Context) error {
 	if a.Draining() {

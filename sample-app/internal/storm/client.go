@@ -16,7 +16,7 @@ import (
 )
 
 // crowd is how many suites the clients share, and names how many names they give: few enough that
-// they meet.
+// they collide.
 const crowd, names = 24, 60
 
 // world is the suites that all clients change. The first one is the root suite, which stays.

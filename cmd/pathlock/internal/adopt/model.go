@@ -174,7 +174,7 @@ func (s *shape) option(role treetable.Role) string {
 }
 
 // field is what a tag is for: a new field of the model, or what to add to the one that the program
-// has. A size stands there only if the column gets another one.
+// has. It states a size only if the column gets another one.
 func (s *shape) field(column, tag string) string {
 	c, typ, there := s.column(column), "string", !slices.Contains(s.addedNames(), column)
 	switch s.of.kind(column) {

@@ -69,7 +69,7 @@ func (s *shape) free(want string) string {
 	return name
 }
 
-// cut is a name that leaves room for a number or a word in what databases take: 63 bytes.
+// cut is a name that leaves room for a number or a word in the 63 bytes that databases take.
 func cut(name string) string { return strings.ToValidUTF8(name[:min(len(name), 55)], "") }
 
 // The lengths of new columns.

@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
-// refused says what programs could do that they can do no more.
+// refused says what programs can no longer do.
 func (s *shape) refused(v verdict, found []treeschema.Finding) (refused []string) {
 	say := func(format string, args ...any) { refused = append(refused, fmt.Sprintf(format, args...)) }
 	say("raw SQL that names %s, unless it plainly reads: change it, or allow it by AllowAllRawWrites", s.Table.Table)
@@ -81,7 +81,7 @@ func (t Tree) rollout() (steps []string) {
 // fsck is the command that checks the tree.
 func (t Tree) fsck() string { return "pathlock fsck " + flags(t.shape.Table, true) }
 
-// late says why unique indexes and constraints have to wait for the repair, "" if they have not.
+// late says why unique indexes and constraints have to wait for the repair, "" if they need not.
 func (t Tree) late() string {
 	switch {
 	case !slices.ContainsFunc(t.Statements, func(s Statement) bool {

@@ -243,8 +243,8 @@ func (r *reader) readRows(ctx context.Context, tx *sql.Tx, t *table, selected []
 // kind says what a column holds.
 func (t *table) kind(column string) dialect.ColumnKind { return dialect.KindOf(t.columns[column].Type) }
 
-// refers reports whether a column can have the keys of a table: it is no foreign key to another,
-// unless the keys themselves are one to that.
+// refers reports whether a column can have the keys of a table: it is no foreign key to another
+// table, unless the keys themselves refer to that one, too.
 func (t *table) refers(column string, to *table, key string) bool {
 	at := t.foreign[column]
 	return at == "" || strings.EqualFold(at, to.name) || strings.EqualFold(at, to.foreign[key])

@@ -21,8 +21,8 @@ var (
 	depthHint = regexp.MustCompile(`(?i)(level|depth|grade|lvl|tier)$`)
 )
 
-// settle finds the column of the trees' ids: it has one value from each row to the rows below, and
-// a name that says so, or the only difference between rows of one place.
+// settle finds the column of the trees' ids: rows have the same value in it as the row above, and
+// its name says so, or it is the only difference between rows of one place.
 func (s *shape) settle() {
 	s.findDepth()
 	if s.Tree = cmp.Or(s.Tree, s.of.tree); s.Tree != "" {
@@ -57,8 +57,8 @@ func (s *shape) settle() {
 	}
 }
 
-// findDepth finds the column that has the number of names of a row's path, or always the same more.
-// Its name has to say so: other numbers, such as keys, can be so by chance.
+// findDepth finds the column that has the number of names of a row's path, or that number plus a
+// constant. Its name has to say so: other numbers, such as keys, can fit by chance.
 func (s *shape) findDepth() {
 	if s.guessed {
 		return

@@ -18,7 +18,7 @@ import (
 )
 
 // A pgbouncer in transaction mode is found, and a problem only for programs whose prepared
-// statements it loses. One in session mode, and none, are nothing to speak of.
+// statements it loses. One in session mode, or none, makes no finding.
 func TestPooler_IsFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		mode     string

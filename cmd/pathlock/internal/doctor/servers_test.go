@@ -137,7 +137,7 @@ func TestQuorum(t *testing.T) {
 
 func urlOf(s *testredis.Server) string { return "redis://" + s.Addr + "/0" }
 
-// A server with one setting that harms, or helps, is found to have it.
+// One setting that harms, or helps, is found.
 func TestRedisSettings(t *testing.T) {
 	t.Parallel()
 	server := testredis.Start(t, testredis.Redis)
@@ -165,7 +165,8 @@ func TestRedisSettings(t *testing.T) {
 	}
 }
 
-// A primary that may be cut off from its replicas is found, and one that stops then is not.
+// A primary that may be cut off from its replicas is found, and one that then stops granting is
+// not.
 func TestRedisReplicas(t *testing.T) {
 	t.Parallel()
 	servers := testredis.StartReplicated(t, testredis.Redis, 1)
@@ -204,7 +205,7 @@ func TestRedisCluster(t *testing.T) {
 	want(t, r, doctor.Warning, "replicas", "min-replicas-to-write is 0")
 }
 
-// What a user may not do, a ping finds.
+// A ping finds what a user may not do.
 func TestRedisRights(t *testing.T) {
 	t.Parallel()
 	server := testredis.Start(t, testredis.Redis)

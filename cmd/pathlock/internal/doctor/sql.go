@@ -31,7 +31,7 @@ var databaseRules = map[*dialect.Dialect][]rule{
 	},
 }
 
-// fsyncRules are further ones of PostgreSQL's durability.
+// fsyncRules are more rules on PostgreSQL's durability.
 var fsyncRules = []rule{
 	{"durability", Problem, "fsync=off", "fsync is off", "a crash of the host destroys the database", "set fsync = on in postgresql.conf, and reload"},
 	{"durability", Fine, "fsync=on", "fsync is on", "", ""},

@@ -91,7 +91,7 @@ func TestMySQL_timeOuts(t *testing.T) {
 	})
 }
 
-// What a session or a database is told by its settings is found.
+// The settings of a session, or of a database, are found.
 func TestPostgresSettings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
