@@ -94,8 +94,6 @@ func (c *catalogue) readKey(column string, value any) (Key, error) {
 			return c.textKey(column, string(v))
 		}
 		return Key{binaryKey(v)}, nil
-	case [16]byte:
-		return Key{fmt.Sprintf("%x-%x-%x-%x-%x", v[0:4], v[4:6], v[6:8], v[8:10], v[10:16])}, nil
 	}
 	return Key{}, c.noKey(column, value)
 }
@@ -218,17 +216,15 @@ var zeros = map[dialect.ColumnKind]any{
 	dialect.Bool: false, dialect.Number: int64(0), dialect.Bytes: []byte{}, dialect.UUID: treetable.NilUUID, dialect.Time: "1970-01-02 00:00:00",
 }
 
-// zero is the zero value of a column's type, in which rows are live and at the top.
+// zero is the zero value of a column's type, in which rows are live and at the top. It is nil for
+// an enum, which has its first value where an INSERT gives none.
 func zero(typ string) any {
 	typ = strings.ToLower(typ)
-	value, known := zeros[dialect.KindOf(typ)]
-	switch first, _, _ := strings.Cut(strings.TrimPrefix(typ, "enum('"), "'"); {
+	switch value, known := zeros[dialect.KindOf(typ)]; {
 	case strings.HasPrefix(typ, "enum"):
-		return first
+		return nil
 	case strings.HasPrefix(typ, "json"):
 		return "{}"
-	case strings.HasPrefix(typ, "time") && !strings.HasPrefix(typ, "timestamp"):
-		return "00:00:00"
 	case known:
 		return value
 	default:

@@ -127,7 +127,7 @@ var kinds = []struct {
 // KindOf returns the kind of a column with a type, as the database's catalogue or its driver writes
 // it: "bigint(20) unsigned", "CHAR(36)", "bpchar", "BINARY".
 func KindOf(typ string) ColumnKind {
-	typ = strings.ToLower(typ)
+	typ, _, _ = strings.Cut(strings.ToLower(typ), "(") // an enum's values name no kind
 	for _, k := range kinds {
 		if strings.Contains(typ, k.part) {
 			return k.kind
