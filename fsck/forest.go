@@ -44,7 +44,7 @@ func (f *forest) readAll(ctx context.Context, tx *sql.Tx, tree Key, withDeleted 
 	}
 	for i, r := range f.rows {
 		if r.up = f.byKey[above[i]]; r.up == nil && r.fault == faultNone && !r.isTop() {
-			r.fault = faultMissing
+			return f.noTree(r.parent)
 		}
 		if r.isRoot() && f.roots[r.tree] == nil {
 			f.roots[r.tree] = r
@@ -61,6 +61,10 @@ func (f *forest) readAll(ctx context.Context, tx *sql.Tx, tree Key, withDeleted 
 	return nil
 }
 
+func (f *forest) noTree(key Key) error {
+	return fmt.Errorf("%w %q: row %v has no %q: give each row the tree of the rows above it", ErrTable, f.table.Table, key, f.table.Tree)
+}
+
 // among returns the end of a query, which restricts the rows c to those of a tree, and to live ones
 // unless withDeleted is set.
 func (c *catalogue) among(tree Key, withDeleted bool) (condition string, args []any) {
@@ -70,11 +74,9 @@ func (c *catalogue) among(tree Key, withDeleted bool) (condition string, args []
 		condition = "WHERE " + cols.live
 	}
 	switch {
-	case tree.IsZero():
+	case tree.IsZero(), tree.String() == c.table.SingleTree:
 	case c.table.Tree == "":
-		if tree.String() != c.table.SingleTree {
-			condition += " AND 1 = 0"
-		}
+		condition += " AND 1 = 0"
 	default:
 		condition, args = condition+" AND "+cols.tree+" = ?", []any{c.treeArg(tree)}
 	}
@@ -109,7 +111,7 @@ func (f *forest) readRows(ctx context.Context, tx *sql.Tx, tree Key, withDeleted
 			return nil
 		}
 		if r.tree.String() == "" {
-			return fmt.Errorf("%w %q: row %v has no %q: give each row the tree of the rows above it", ErrTable, f.table.Table, r.key, f.table.Tree)
+			return f.noTree(r.key)
 		}
 		if err := f.checkKey(r.key); err != nil {
 			return fmt.Errorf("%w %q: row %v cannot be in a path of ids: %w", ErrTable, f.table.Table, r.key, err)
