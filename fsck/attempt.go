@@ -1,13 +1,11 @@
 package fsck
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
@@ -75,13 +73,13 @@ func (w *writer) clear(ctx context.Context, r *row, set []assignment) (cleared b
 		if r.leaf != nil || a.column != w.table.Path && a.column != w.table.IDPath {
 			continue
 		}
-		asides, err := w.wrongHolders(ctx, r.key, a)
+		asides, old, err := w.wrongHolders(ctx, r.key, a)
 		if err != nil {
 			return false, err
 		}
-		for _, r := range slices.SortedFunc(maps.Keys(asides), func(a, b *row) int { return cmp.Compare(a.order, b.order) }) {
+		for i, r := range asides {
 			aside := asidePath(r.key, w.limits[a.column])
-			set := []assignment{{a.column, asides[r], aside}}
+			set := []assignment{{a.column, old[i], aside}}
 			if err := w.update(ctx, r, set); err != nil {
 				return false, err
 			}
@@ -97,15 +95,14 @@ func (w *writer) clear(ctx context.Context, r *row, set []assignment) (cleared b
 
 // wrongHolders returns the rows, besides the one with a key, that wrongly have the path that it is
 // to get, and how they have it.
-func (w *writer) wrongHolders(ctx context.Context, key Key, a assignment) (map[*row]string, error) {
+func (w *writer) wrongHolders(ctx context.Context, key Key, a assignment) (holders []*row, paths []string, err error) {
 	at := w.dialect.Quote(a.column)
 	query := fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = ?", w.dialect.Quote(w.table.Key), at, w.dialect.Quote(w.table.Table), at)
 	args := []any{a.new}
 	if w.table.Tree != "" {
 		query, args = query+" AND "+w.dialect.Quote(w.table.Tree)+" = ?", append(args, w.tree.arg())
 	}
-	holders := make(map[*row]string)
-	err := w.each(ctx, w.tx, query, args, func(rows *sql.Rows) error {
+	err = w.each(ctx, w.tx, query+" ORDER BY "+w.dialect.Quote(w.table.Key), args, func(rows *sql.Rows) error {
 		var value any
 		var is string
 		if err := rows.Scan(&value, &is); err != nil {
@@ -115,10 +112,10 @@ func (w *writer) wrongHolders(ctx context.Context, key Key, a assignment) (map[*
 		if r := w.byKey[holder]; r != nil && holder != key {
 			w.unpad(a.column, &is)
 			if r.state != placed || slices.ContainsFunc(w.wrongPaths(r, &row{held: held{path: &is, idPath: &is}}), func(b assignment) bool { return a.column == b.column }) {
-				holders[r] = is
+				holders, paths = append(holders, r), append(paths, is)
 			}
 		}
 		return err
 	})
-	return holders, err
+	return holders, paths, err
 }

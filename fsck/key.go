@@ -19,9 +19,6 @@ type Key struct {
 // topKey is what [Table.ParentTop] says of rows at the top: an int64 or a string.
 type topKey struct{ v any }
 
-// String returns it as a text.
-func (k topKey) String() string { return fmt.Sprint(k.v) }
-
 // binaryKey is a key of bytes. It is a string, which is comparable.
 type binaryKey string
 
@@ -48,7 +45,7 @@ func (k Key) String() string {
 	case binaryKey:
 		return fmt.Sprintf("%x", string(v))
 	default:
-		return fmt.Sprint(v)
+		return fmt.Sprint(k.arg())
 	}
 }
 

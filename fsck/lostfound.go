@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
-	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // lostAndFound is the name of the row at the top of a tree below which orphans and broken cycles
@@ -20,11 +19,9 @@ const lostAndFound = "lost+found"
 // creation is the edit that creates a lost+found.
 type creation struct {
 	edit
-	// fresh is its key until then. made is set once it has been created, and impossible says why it
-	// cannot be.
-	fresh      Key
-	made       bool
-	impossible error
+	// fresh is its key until then. made is set once it has been created.
+	fresh Key
+	made  bool
 }
 
 // freshKey is the key of a row that is planned, such as "new:1".
@@ -116,11 +113,7 @@ func (c *catalogue) checkLostFound(given map[string]string) error {
 func (w *writer) other(ctx context.Context, r *row, column string, value any) (any, error) {
 	switch value {
 	case uniqueValue:
-		like := Key{}
-		if w.kinds[column] == dialect.UUID {
-			like = TextKey(treetable.NilUUID)
-		}
-		return derivedKey(w.table.Table+"\x00"+column, r, like, w.limits[column]).String(), nil
+		return derivedKey(w.table.Table+"\x00"+column, r, Key{}, w.limits[column]).String(), nil
 	case rowValue:
 	default:
 		return value, nil
@@ -145,9 +138,6 @@ func (w *writer) other(ctx context.Context, r *row, column string, value any) (a
 
 // create inserts a lost+found at the top of its tree, with a key of the same kind as the key like.
 func (w *writer) create(ctx context.Context, home *creation, like Key) error {
-	if home.impossible != nil {
-		return skipError{home.impossible}
-	}
 	r := home.row
 	w.inserted = append(w.inserted, home)
 	var set []assignment
@@ -191,8 +181,8 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 	if err == nil || !w.isRefused(err) {
 		return err
 	}
-	r.key, home.impossible = home.fresh, fmt.Errorf("create %q (create it yourself): %w", r.name, err)
-	return skipError{home.impossible}
+	r.key = home.fresh
+	return skipError{fmt.Errorf("create %q (create it yourself): %w", r.name, err)}
 }
 
 // insert inserts a row and sets its key. Rows below a missing one must not become children of the

@@ -152,9 +152,6 @@ func (w *writer) isOutdated(e *edit) bool {
 		if w.creations[r] != nil {
 			was = r.seat // an index may have refused the planned name
 		}
-		if up := r.up; up != nil && was.parent.isFresh() {
-			was.parent = up.key
-		}
 		return now != nil && now.seat == was
 	}
 	if e.why != WrongPath {

@@ -219,11 +219,11 @@ func (w *world) checker(t testing.TB) *fsck.Checker {
 	return c
 }
 
-// problems checks the table and returns the problems.
-func (w *world) problems(t testing.TB) []fsck.Problem {
+// problems checks the table, or one of its trees, and returns the problems.
+func (w *world) problems(t testing.TB, tree fsck.Key) []fsck.Problem {
 	t.Helper()
 	var found []fsck.Problem
-	if _, err := w.checker(t).Check(t.Context(), fsck.Options{}, func(p fsck.Problem) error {
+	if _, err := w.checker(t).Check(t.Context(), fsck.Options{Tree: tree}, func(p fsck.Problem) error {
 		found = append(found, p)
 		return nil
 	}); err != nil {

@@ -127,7 +127,7 @@ func testMachineOn(t *testing.T, database Database, shape schema, random *rand.R
 	before := w.rows(t)
 	wrong := append(w.model(before).problems(), w.wrongLeaves(t)...)
 	var found []string
-	for _, p := range w.problems(t) {
+	for _, p := range w.problems(t, fsck.Key{}) {
 		found = append(found, fmt.Sprintf("%s %d%s", p.Kind, number(p.ID), p.Leaves))
 	}
 	slices.Sort(wrong)

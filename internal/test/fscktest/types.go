@@ -2,6 +2,7 @@ package fscktest
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -57,7 +58,7 @@ func testTypes(t *testing.T, database Database) {
 				w.put(t, tt.keys[0], tree, zero, "a", "/a")
 				w.put(t, tt.keys[1], tree, tt.keys[0], "b c", "/a/b c")
 				before := w.dump(t)
-				if found := w.problems(t); len(found) > 0 {
+				if found := w.problems(t, fsck.Key{}); len(found) > 0 {
 					t.Errorf("found %v in a sound tree", found)
 				}
 				if w.repair(t, fsck.RepairOptions{Apply: true}); !maps.Equal(before, w.dump(t)) {
@@ -79,8 +80,9 @@ func testTypes(t *testing.T, database Database) {
 				count("parent_id IS NULL", map[bool]int{true: 2}[zero == nil])
 				w.exec(t, `UPDATE suites SET parent_id = ? WHERE id = ?`, tt.keys[1], tt.keys[0])
 				if b, binary := tt.keys[0].([]byte); binary { // locks and id paths have it in hexadecimal
-					if found := w.problems(t); len(found) == 0 || found[0].ID.String() != fmt.Sprintf("%x", b) {
-						t.Errorf("found %v, want the row %x", found, b)
+					found := w.problems(t, fsck.TextKey(fmt.Sprintf("%x", tree)))
+					if text, err := json.Marshal(found[0].ID); err != nil || string(text) != fmt.Sprintf("\"%x\"", b) {
+						t.Errorf("found %v, and an id as %s (%v), want the row %x", found, text, err, b)
 					}
 				}
 				if _, summary := w.repair(t, fsck.RepairOptions{Apply: true}); summary.Before.Problems[fsck.Cycle] != 1 || summary.After.Total() > 0 {
@@ -123,7 +125,7 @@ func testMarks(t *testing.T, database Database) {
 			w.put(t, 4, 1, 1, "d", "/a/d")
 			w.exec(t, `UPDATE suites SET deleted_at = ? WHERE id = 2`, tt.live)
 			w.exec(t, `UPDATE suites SET deleted_at = ? WHERE id = 3`, tt.dead)
-			if found := w.problems(t); len(found) != 1 || found[0].Kind != fsck.Orphan || found[0].ID != fsck.IntKey(2) {
+			if found := w.problems(t, fsck.Key{}); len(found) != 1 || found[0].Kind != fsck.Orphan || found[0].ID != fsck.IntKey(2) {
 				t.Errorf("with %#v for live rows and %#v for deleted ones, found %v, want the orphan 2", tt.live, tt.dead, found)
 			}
 		})
