@@ -225,6 +225,7 @@ func (s *shape) options() (options []string) {
 // lostFound are the flags for what a lost+found needs in other columns: a text of its own, what the
 // tree's rows have, or what all rows have that have others below them.
 func (s *shape) lostFound() (flags string) {
+	s = s.sample()
 	folders := make(map[int]bool)
 	for _, above := range s.links(s.rowOf()) {
 		folders[above] = true

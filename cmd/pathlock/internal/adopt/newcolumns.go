@@ -124,15 +124,11 @@ func (s *shape) column(name string) treeschema.Column {
 
 // inPair takes the trees' ids from a column that is made of two, and adds it if there is none.
 func (s shape) inPair(first, second string) shape {
-	cells := make([]cell, s.of.rows)
-	for i := range cells {
-		cells[i] = cell{String: s.of.cells[first][i].String + ":" + s.of.cells[second][i].String, Valid: true}
-	}
-	length := int64(1)
-	for _, name := range []string{first, second} {
+	s.pair = []string{first, second}
+	cells, length := s.of.pairs(s.pair), int64(1)
+	for _, name := range s.pair {
 		length += cmp.Or(s.of.columns[name].Length, pairLength)
 	}
-	s.pair = []string{first, second}
 	want := first + "_" + second
 	if made, whole := s.of.madeOf(want, cells); made == "" {
 		s.Tree = s.add(want, nil, textType(s.of.dialect, length), cells)
@@ -142,6 +138,15 @@ func (s shape) inPair(first, second string) shape {
 		with.cells[made], s.of, s.filled = cells, &with, append(slices.Clone(s.filled), made)
 	}
 	return s
+}
+
+// pairs are the trees' ids that two columns make together.
+func (t *table) pairs(of []string) []cell {
+	cells := make([]cell, t.rows)
+	for i := range cells {
+		cells[i] = cell{String: t.cells[of[0]][i].String + ":" + t.cells[of[1]][i].String, Valid: true}
+	}
+	return cells
 }
 
 // madeOf returns the column that has these texts. It is not whole if some rows still have nothing.

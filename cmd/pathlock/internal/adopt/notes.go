@@ -44,19 +44,20 @@ func (s *shape) notes() (notes []string) {
 	if s.Deleted != "" && !s.isTagged() && s.of.kind(s.Deleted) == dialect.Number {
 		notes = append(notes, fmt.Sprintf("the field of %s needs the tag pathlock:\"deleted\", unless it is a soft_delete.DeletedAt", s.Deleted))
 	}
-	notes = append(notes, s.possibleMarks()...)
+	sample := s.sample()
+	notes = append(notes, sample.possibleMarks()...)
 	if !s.guessed {
-		notes = append(notes, s.others()...)
+		notes = append(notes, sample.others()...)
 	}
 	if s.Tree != "" && s.pair == nil && s.of.tree == "" && len(s.of.unique) > 0 {
-		for _, second := range s.of.trees(pairHint) {
-			if !s.hasRole(second) && s.isKept(second) {
+		for _, second := range sample.of.trees(pairHint) {
+			if !s.hasRole(second) && sample.isKept(second) {
 				notes = append(notes, fmt.Sprintf("the trees of %s and %s together fit, too: if your code means these, give --tree-column %s,%s to this command", s.Tree, second, s.Tree, second))
 			}
 		}
 	}
-	if s.of.more {
-		notes = append(notes, fmt.Sprintf("a sample: the %s with the smallest keys", shown.Count(s.of.rows, "row", "rows")))
+	if sample.of.more {
+		notes = append(notes, fmt.Sprintf("a sample: the %s with the smallest keys say what the columns are, and %d are compared", shown.Count(sample.of.rows, "row", "rows"), s.of.rows))
 	}
 	return notes
 }

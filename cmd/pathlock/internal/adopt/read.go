@@ -101,7 +101,7 @@ func (s *shape) cut() bool {
 
 // readFully gives a shape all rows of its table, up to [MostRows], with their whole paths.
 func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
-	t := *s.of
+	seen, t := *s, *s.of
 	if t.cells = make(map[string][]cell); !t.more {
 		t.cells = maps.Clone(s.of.cells)
 	}
@@ -122,14 +122,17 @@ func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
 		}
 		for _, again := range t.parentless(nil) {
 			again.settle()
-			*s = again
+			*s, s.seen = again, &seen
 			return nil
 		}
 	}
 	for _, name := range s.addedNames() {
 		t.cells[name] = make([]cell, t.rows)
 	}
-	s.of = &t
+	if s.pair != nil {
+		t.cells[s.Tree] = t.pairs(s.pair)
+	}
+	s.of, s.seen = &t, &seen
 	return nil
 }
 

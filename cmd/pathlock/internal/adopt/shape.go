@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -37,7 +38,12 @@ type shape struct {
 	noMark string
 	// self is set if a row at the top is its own parent.
 	self bool
+	// seen is the shape as the sample of a large table had it, with all columns.
+	seen *shape
 }
+
+// sample returns the shape with a table of which all columns were read.
+func (s *shape) sample() *shape { return cmp.Or(s.seen, s) }
 
 // Names of columns that hint at what they hold.
 var (
