@@ -136,8 +136,9 @@ func (s *shape) noParents(d *dialect.Dialect) (none, missing string) {
 		}
 	case dialect.UUID:
 		none, missing = "'00000000-0000-0000-0000-000000000000'"+spelt.uuid, "'ffffffff-ffff-ffff-ffff-ffffffffffff'"+spelt.uuid
-	case dialect.Bytes:
-		none, missing = fmt.Sprintf(spelt.bytes, "00"), fmt.Sprintf(spelt.bytes, "ff")
+	case dialect.Bytes: // as long as MySQL makes them
+		length := int(min(max(s.of.columns[s.Parent].Length, 1), treetable.MostZeros))
+		none, missing = fmt.Sprintf(spelt.bytes, strings.Repeat("00", length)), fmt.Sprintf(spelt.bytes, strings.Repeat("ff", length))
 	}
 	if s.of.columns[s.Parent].Nullable {
 		none = "NULL"

@@ -1,0 +1,7 @@
+-- databases: mysql
+-- fsck: --table bits --single-tree bits --deleted deleted
+-- fsck: --table bitn --single-tree bitns --deleted is_deleted
+CREATE TABLE bits (id INTEGER PRIMARY KEY, parent_id INTEGER, name VARCHAR(50) NOT NULL, path VARCHAR(200) NOT NULL, deleted BIT(1) NOT NULL, deep GEOMETRY);
+INSERT INTO bits VALUES (1, NULL, 'a', '/a', 0, NULL), (2, 1, 'b', '/a/b', 0, NULL), (3, 2, 'c', '/a/b/c', 0, NULL), (4, 1, 'd', '/a/d', 1, NULL), (5, 4, 'e', '/a/d/e', 1, NULL), (6, NULL, 'f', '/f', 0, NULL), (7, 6, 'g', '/f/g', 0, NULL), (8, 7, 'h', '/f/g/h', 0, NULL), (9, 1, 'd', '/a/d', 0, NULL);
+CREATE TABLE bitn (id INTEGER PRIMARY KEY, parent_id INTEGER, name VARCHAR(50) NOT NULL, path VARCHAR(200) NOT NULL, is_deleted BIT(1) NULL);
+INSERT INTO bitn VALUES (1, NULL, 'a', '/a', 0), (2, 1, 'b', '/a/b', 0), (3, 2, 'c', '/a/b/c', NULL), (4, 1, 'd', '/a/d', 1), (5, 4, 'e', '/a/d/e', 1), (6, NULL, 'f', '/f', 0), (7, 6, 'g', '/f/g', 0), (8, 7, 'h', '/f/g/h', 0), (9, 1, 'd', '/a/d', 0);
