@@ -230,9 +230,9 @@ func merged(shapes []shape) []shape {
 	names := best(slices.DeleteFunc(slices.Clone(shapes), func(s shape) bool { return s.Path == "" }))
 	ids := best(slices.DeleteFunc(shapes, func(s shape) bool { return s.Path != "" }))
 	switch {
-	case len(ids) == 0, len(names) > 0 && !most(ids[0].agree, names[0].agree):
+	case len(ids) == 0, len(names) > 0 && !enough(ids[0].agree, names[0].agree):
 		return names
-	case len(names) == 0, !most(names[0].agree, ids[0].agree), !nameHint.MatchString(names[0].Name):
+	case len(names) == 0, !enough(names[0].agree, ids[0].agree), !nameHint.MatchString(names[0].Name):
 		return ids
 	case ids[0].Key != names[0].Key || ids[0].Parent != names[0].Parent:
 		return best(append(ids, names...))
@@ -301,13 +301,8 @@ func (s *shape) guess() {
 	if s.of.rows == 0 && ancestors {
 		lead = "0"
 	}
-	switch separator := lead[max(len(lead)-1, 0):]; {
-	case strings.ContainsAny(separator, treetable.NameSeparators):
-		s.IDPathForm = "parent:" + lead + "*" + separator + "*" + separator
-	case lead != "":
-		s.IDPathForm = "parent:" + lead + ",*,*"
-	case ancestors:
-		s.IDPathForm = "parent:*,*"
+	if ancestors || lead != "" {
+		s.IDPathForm = "parent:" + strings.TrimPrefix(lead+",*,*", ",")
 	}
 }
 
