@@ -117,7 +117,7 @@ func (s *shape) addLeaf(p pointer, column string, names bool, f treetable.Form) 
 		leaf.Path, leaf.PathForm, leaf.IDPath, leaf.IDPathForm = "", "", column, f.String()
 	}
 	switch {
-	case slices.ContainsFunc(s.Leaves, func(l treetable.Table) bool { return l.Table == t.name }):
+	case slices.Contains(s.nameless, t.name), slices.ContainsFunc(s.Leaves, func(l treetable.Table) bool { return l.Table == t.name }):
 		return
 	case leaf.Name == "":
 		s.nameless = append(s.nameless, t.name)

@@ -72,11 +72,8 @@ func (r *reader) samples(ctx context.Context, tx *sql.Tx, only string) (tables [
 	if err != nil {
 		return nil, nil, err
 	}
-	if strings.Contains(only, ".") && !slices.Contains(names, only) {
-		names = append(names, only)
-	}
 	if only != "" && !slices.Contains(names, only) {
-		return nil, nil, fmt.Errorf("there is no table %q that this user can read", only)
+		names = append(names, only) // in another database
 	}
 	for _, name := range names {
 		t, err := r.read(ctx, tx, name)
@@ -152,6 +149,8 @@ func (r *reader) read(ctx context.Context, tx *sql.Tx, name string) (*table, err
 	there, err := treeschema.Look(ctx, tx, r.dialect, name)
 	if err != nil {
 		return nil, err
+	} else if !there.IsTable {
+		return nil, errors.New("there is no such table that this user can read")
 	}
 	t := &table{name: name, dialect: r.dialect, together: there.Together, foreign: there.Foreign, columns: make(map[string]treeschema.Column), cells: make(map[string][]cell), rowOf: make(map[string]map[string]int)}
 	for _, name := range there.Unique {
