@@ -116,13 +116,7 @@ func find(s pathlock.Snapshot, name string) (pathlock.Owner, error) {
 	case 0:
 		return "", fmt.Errorf("nobody called %q holds or waits in %s: see pathlock ls %[2]s", name, nameOf(s.Tree))
 	default:
-		text := fmt.Sprintf("%d are called %q in %s: name one by its fence:", len(owners), name, nameOf(s.Tree))
-		for _, owner := range owners {
-			for _, line := range holdTexts(entriesOf(s, owner)) {
-				text += "\n  " + line
-			}
-		}
-		return "", errors.New(text)
+		return "", fmt.Errorf("%d are called %q in %s: name one by its fence: see pathlock ls %[3]s", len(owners), name, nameOf(s.Tree))
 	}
 }
 

@@ -22,11 +22,7 @@ func (e *exam) database(ctx context.Context) {
 		e.found(Problem, about, answerCheck, fmt.Sprintf("the database %s: %v", anystore.Trouble(err), err), "nothing can be read or written", "check that the server runs, and that the URL, its TLS, the user and the password are right")
 		return
 	}
-	d, err := dialect.Of(e.Dialect)
-	if err != nil {
-		e.unknown(about, "server", err, "")
-		return
-	}
+	d, _ := dialect.Of(e.Dialect) // by which DB was opened
 	e.server(ctx, db, about, d, false)
 	e.settings(ctx, db, about, d)
 	e.pooler(ctx, db, about, d, "session settings, such as those by SET, do not last until the next transaction", !e.Nameless)

@@ -37,6 +37,7 @@ var redisRules = []rule{
 	{"replicas", Advice, "member=yes", "{connected_slaves} connected", "a replica that replaces its primary without the last grants makes the member forget locks", "let no replica replace its primary"},
 	{"replicas", Advice, "connected_slaves=0", "there is no replica", "while the server is down, no lock is granted", "run a replica, with sentinels or in a cluster that fail over to it; or accept it"},
 	{"replicas", Warning, "min_slaves_good_slaves=", "{connected_slaves} connected, and min-replicas-to-write is 0", "a primary that is cut off from its replicas continues to grant locks, which are lost when a replica replaces it", "CONFIG SET min-replicas-to-write 1, CONFIG SET min-replicas-max-lag 10, and the same in redis.conf of every node"},
+	{"replicas", Fine, "min-replicas-to-write=", "{connected_slaves} connected, {min_slaves_good_slaves} of them in time", "", ""},
 	{"replicas", Fine, "", "{connected_slaves} connected, {min_slaves_good_slaves} of them in time, min-replicas-to-write is {min-replicas-to-write}", "", ""},
 }
 
@@ -52,13 +53,10 @@ const slotsServed = "state {cluster_state}, {cluster_slots_ok} of 16384 slots ar
 
 // redis examines the primaries of a store in Redis. It reports whether all of them answer.
 func (e *exam) redis(ctx context.Context, about string, client redis.UniversalClient) bool {
-	switch client := client.(type) {
-	case *redis.ClusterClient:
-		return e.cluster(ctx, about, client)
-	case *redis.Client:
-		return e.node(ctx, client, facts{"single": "yes"})
+	if cluster, is := client.(*redis.ClusterClient); is {
+		return e.cluster(ctx, about, cluster)
 	}
-	return true
+	return e.node(ctx, client.(*redis.Client), facts{"single": "yes"})
 }
 
 // cluster examines the primaries of a cluster. It reports whether all of them answer.

@@ -90,6 +90,7 @@ func TestEtcd(t *testing.T) {
 			testerr.Must(t, testerr.Of(auth.UserGrantRole(t.Context(), user, user)))
 		}
 		testerr.Must(t, testerr.Of(auth.AuthEnable(t.Context())))
+		want(t, locks(t, "etcd://locks:wrong@"+server.Addr), doctor.Problem, "answer", "refuses the user or the password")
 		f := want(t, locks(t, "etcd://locks:secret@"+server.Addr), doctor.Problem, "service", "does not let the user")
 		if !strings.Contains(f.Change, "readwrite") || strings.Contains(f.Change, "secret") {
 			t.Errorf("the change is %q", f.Change)
@@ -169,7 +170,7 @@ func TestRedisSettings(t *testing.T) {
 // not.
 func TestRedisReplicas(t *testing.T) {
 	t.Parallel()
-	servers := testredis.StartReplicated(t, testredis.Redis, 1)
+	servers := testredis.StartReplicated(t, testredis.Valkey, 1)
 	primary, replica := servers.Primary, servers.Replicas[0]
 	want(t, locks(t, urlOf(primary)), doctor.Warning, "replicas", "min-replicas-to-write is 0")
 	primary.Do("CONFIG", "SET", "min-replicas-to-write", 1)
@@ -178,7 +179,14 @@ func TestRedisReplicas(t *testing.T) {
 		return strings.Contains(fmt.Sprint(primary.Do("INFO", "replication")), "min_slaves_good_slaves:1")
 	})
 	want(t, locks(t, urlOf(primary)), doctor.Fine, "replicas", "min-replicas-to-write is 1")
-	r := locks(t, urlOf(replica))
+	primary.Do("ACL", "SETUSER", "half", "on", ">password", "~*", "&*", "+@all", "-config")
+	r := locks(t, "redis://half:password@"+primary.Addr+"/0")
+	want(t, r, doctor.Unknown, "settings", "not examined")
+	want(t, r, doctor.Fine, "version", "valkey")
+	if f := want(t, r, doctor.Fine, "replicas", "1 of them in time"); strings.Contains(f.Is, "min-replicas-to-write") {
+		t.Errorf("it knows what it could not ask for: %s", f.Is)
+	}
+	r = locks(t, urlOf(replica))
 	want(t, r, doctor.Problem, "service", "is a replica, which takes no writes")
 	want(t, r, doctor.Problem, "role", "nothing is granted")
 }
