@@ -1,10 +1,12 @@
 package idempotencytest
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -33,6 +35,9 @@ func (w *deaf) Write(b []byte) (int, error) {
 
 // Flush implements [http.Flusher].
 func (w *deaf) Flush() {}
+
+// Hijack implements [http.Hijacker].
+func (w *deaf) Hijack() (net.Conn, *bufio.ReadWriter, error) { return nil, nil, nil }
 
 // CloseNotify implements what gin's Stream asks for.
 func (w *deaf) CloseNotify() <-chan bool { return nil }

@@ -61,6 +61,7 @@ func (s *shop) habits() {
 		}
 	})
 	s.gin.POST("/empty", handle, func(c *gin.Context) { c.Status(http.StatusNotFound) })
+	s.gin.POST("/hijacked", handle, func(c *gin.Context) { _, _, _ = c.Writer.Hijack() })
 	s.gin.POST("/large", handle, func(c *gin.Context) {
 		for range 4 {
 			_, _ = c.Writer.WriteString(strings.Repeat("x", 1<<10))

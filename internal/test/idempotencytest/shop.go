@@ -61,6 +61,7 @@ func openShop(dialector func(url string) gorm.Dialector, url string, config idem
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
+	config.Headers = []string{"set-cookie", "x-kept"} // the former is never kept
 	if s.messages, err = idempotency.New(plain, config); err != nil {
 		return nil, err
 	}
@@ -116,6 +117,7 @@ func (s *shop) routes() {
 		} else {
 			c.Header("Location", "/orders/"+o.Item)
 			c.Header("Set-Cookie", "secret=1")
+			c.Header("X-Kept", "yes")
 			c.JSON(http.StatusCreated, o)
 		}
 		s.step("answered")
@@ -129,6 +131,9 @@ func (s *shop) routes() {
 					return err
 				}
 				s.step("written")
+				if c.Query("large") != "" {
+					o.Item = strings.Repeat("x", 2<<10)
+				}
 				if recorded {
 					if err := idempotency.RecordJSON(tx, http.StatusCreated, o); err != nil {
 						return err
