@@ -19,19 +19,17 @@ type Duplicate struct {
 	Columns []string
 }
 
-// duplicateMySQL reads "Duplicate entry '…' for key '…'". The entry may hold anything that a user
-// has written. So the index is what comes last.
+// mysqlKey matches MySQL's message, unless it is in another language. The entry may hold anything
+// that a user has written. So the index is what comes last.
+var mysqlKey = regexp.MustCompile(`(?s)^Duplicate entry '.*for key '(.*)'$`)
+
 func duplicateMySQL(err error) Duplicate {
-	const before = "for key '"
-	e, ok := errors.AsType[*mysql.MySQLError](err)
-	if !ok || !strings.HasPrefix(e.Message, "Duplicate entry '") {
-		return Duplicate{} // or a message in another language
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		if key := mysqlKey.FindStringSubmatch(e.Message); key != nil {
+			return Duplicate{Index: key[1]}
+		}
 	}
-	at := strings.LastIndex(e.Message, before)
-	if at < 0 {
-		return Duplicate{}
-	}
-	return Duplicate{Index: strings.TrimSuffix(e.Message[at+len(before):], "'")}
+	return Duplicate{}
 }
 
 // postgresKey is what the detail of PostgreSQL's error says of the index, whatever the language:

@@ -140,7 +140,6 @@ func classifyPostgres(err error) Failure {
 		if postgresSays(err, "cached plan must not change result type") {
 			return FailureRetry
 		}
-		return FailureOther
 	case "23505", "23P01": // a unique index, or an exclusion constraint, has the row
 		return FailureDuplicate
 	case "25P02": // in_failed_sql_transaction

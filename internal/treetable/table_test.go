@@ -42,6 +42,7 @@ func TestTable_Check(t *testing.T) {
 		{"a depth of leaves alone", `"suites" has none`, func(s *treetable.Table) { s.Leaves[0].Depth = "level" }},
 		{"leaves at the top", "never at the top", func(s *treetable.Table) { s.Leaves[0].ParentTop = "-1" }},
 		{"leaves without a parent", `the leaves "cases": no parent column`, func(s *treetable.Table) { s.Leaves[0].Parent = "" }},
+		{"leaves without a path", `the leaves "cases" have no path`, func(s *treetable.Table) { s.Leaves[0].Path, s.Leaves[0].PathForm = "", "" }},
 		{"leaves with a path of another kind", "a path of a kind", func(s *treetable.Table) { s.Leaves[0].IDPath = "ids" }},
 		{"leaves in a tree of their own", "in the tree of its parent", func(s *treetable.Table) { s.Leaves[0].Tree = "plan_id" }},
 	} {
