@@ -8,7 +8,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/store/anystore"
@@ -55,9 +54,6 @@ func ownProblem(err error) *middleware.Problem {
 		p := middleware.NewProblem(http.StatusBadRequest, "invalid-request", invalid.Error())
 		p.Field = invalid.Field
 		return p
-	}
-	if errors.Is(err, gormplugin.ErrPathTooLong) {
-		return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "name: "+middleware.ClientDetail(err))
 	}
 	return nil
 }
