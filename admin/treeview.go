@@ -112,16 +112,9 @@ func holderID(tree pathlock.Tree, owner pathlock.Owner) string {
 // give an entry the same key, and an owner's next request has another one.
 func entryKeys(s *pathlock.Snapshot) map[*pathlock.Entry]string {
 	keys := make(map[*pathlock.Entry]string, len(s.Holders)+len(s.Waiters))
-	known := make(map[string]bool, len(s.Holders)+len(s.Waiters))
 	for _, all := range [][]pathlock.Entry{s.Holders, s.Waiters} {
 		for i := range all {
-			first := entryKey(s.Tree, &all[i])
-			key := first
-			for n := 2; known[key]; n++ { // one owner's requests for the same, of the same microsecond
-				key = first + "-" + strconv.Itoa(n)
-			}
-			known[key] = true
-			keys[&all[i]] = key
+			keys[&all[i]] = entryKey(s.Tree, &all[i])
 		}
 	}
 	return keys
