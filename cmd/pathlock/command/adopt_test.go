@@ -390,29 +390,6 @@ func TestAdopt_treesOfTwoColumns(t *testing.T) {
 	})
 }
 
-// Of a large table, all rows are compared, and the columns without a part in the tree are known.
-func TestAdopt_largeTables(t *testing.T) {
-	t.Parallel()
-	tr := trial{url: sqliteURL(t)}
-	tr.db = must(must(sqlopen.Parse(tr.url)).Open())
-	t.Cleanup(func() { _ = tr.db.Close() })
-	const ids = "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 20020), r AS (SELECT id, id % 10 % 3 AS uid, id % 10 AS sid, (id - 1) % 10 + 1 AS top FROM n) "
-	tr.exec(t, "CREATE TABLE files (id INTEGER PRIMARY KEY, uid INTEGER NOT NULL, sid INTEGER NOT NULL, name VARCHAR(50) NOT NULL, dir VARCHAR(99) NOT NULL)")
-	tr.exec(t, ids+"INSERT INTO files SELECT id, uid, sid, 'f' || id, CASE WHEN id < 11 THEN '' ELSE 'f' || top || '/' || CASE WHEN id < 21 THEN '' ELSE 'f' || (top + 10) || '/' END END FROM r")
-	tr.exec(t, "CREATE TABLE units (id INTEGER PRIMARY KEY, uid INTEGER NOT NULL, sid INTEGER NOT NULL, parent_id INTEGER, name VARCHAR(50) NOT NULL, path VARCHAR(99) NOT NULL)")
-	tr.exec(t, ids+"INSERT INTO units SELECT id, uid, sid, CASE WHEN id < 11 THEN NULL ELSE top END, CASE WHEN id < 11 THEN 'a' ELSE 'f' || id END, CASE WHEN id < 11 THEN '/a' ELSE '/a/f' || id END FROM r")
-	for _, args := range [][]string{{"--table", "files"}, {"--table", "units", "--tree-column", "uid,sid"}} {
-		for _, tree := range tr.adopt(t, args...).Trees {
-			if tree.Rows != 20020 || tree.Agree != tree.Rows {
-				t.Errorf("%d of %d rows agree with %s", tree.Agree, tree.Rows, tree.Fsck)
-			}
-		}
-	}
-	if _, out, _ := run(t, "adopt", "--db", tr.url, "--table", "files"); !strings.Contains(out, "--lost-found 'sid={row}'") || !strings.Contains(out, "the 20000 rows with the smallest keys") {
-		t.Errorf("got %s", out)
-	}
-}
-
 // A shape is seen although two rows have no path, or a rename has missed three of ten.
 func TestAdopt_brokenTables(t *testing.T) {
 	t.Parallel()

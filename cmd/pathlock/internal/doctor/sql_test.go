@@ -128,8 +128,8 @@ var suitesTable = &fsck.Table{Table: "suites", Key: "id", Tree: "plan_id", Paren
 
 // A table is examined as gormplugin.Verify does it, and writes are tried with the user's rights.
 func TestTable(t *testing.T) {
-	missing, view := *suitesTable, *suitesTable
-	missing.Parent, view.Table = "up", "seen"
+	missing := *suitesTable
+	missing.Parent = "up"
 	eachDatabase(t, func(t *testing.T, url string, dialect fsck.Dialect) {
 		if dialect == fsck.SQLite {
 			used(t, url) // makes the file of the locks
@@ -141,9 +141,7 @@ func TestTable(t *testing.T) {
 		}
 		db := open(t, url)
 		want(t, table(db, suitesTable), doctor.Problem, "table", "suites")
-		do(t, db, suites, "CREATE VIEW seen AS SELECT * FROM suites")
-		want(t, table(db, &view), doctor.Problem, "table", "it is a view")
-		do(t, db, "DROP VIEW seen")
+		do(t, db, suites)
 		r := table(db, suitesTable)
 		if f := want(t, r, doctor.Warning, "path index", ""); len(f.Statements) == 0 {
 			t.Error("there is no statement that makes the index")
