@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -212,7 +213,7 @@ const sound = `VALUES (1, 1, NULL, '', ''), (2, 1, 1, 'a', '/a'), (3, 1, 2, 'b',
 // The output escapes what a terminal would interpret, in a key, a name, a path, or the database's
 // message.
 func TestFsck_escapesHostileTexts(t *testing.T) {
-	const hostile = "\x1b[2J\u009bk\u202e"
+	const hostile = "\xff\x1b[2J\u009bk\u202e"
 	url, db := table(t, sound)
 	for _, statement := range []string{
 		`CREATE TABLE texts (id TEXT PRIMARY KEY, plan_id TEXT, parent_id TEXT, name TEXT, path TEXT, deleted_at DATETIME, CHECK (path <> '/` + hostile + `2'))`,
@@ -225,7 +226,7 @@ func TestFsck_escapesHostileTexts(t *testing.T) {
 		{}, {"--json"}, {"--repair"}, {"--repair", "--json"}, {"--repair", "--apply", "--locks", "off"}, {"--tree", hostile + "4"}, {"--parent", hostile},
 	} {
 		code, out, errs := run(t, append([]string{"fsck", "--table", "texts", "--db", url}, args...)...)
-		if text := out + errs; strings.ContainsAny(text, "\x1b\u009b\u202e") || !strings.Contains(text, `[2J\u009bk\u202e`) {
+		if text := out + errs; !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\u009b\u202e") || !strings.Contains(text, `[2J\u009bk\u202e`) {
 			t.Errorf("%v: exit code %d, written %q", args, code, text)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 )
@@ -85,20 +84,15 @@ func (o *output) fail(err error) {
 }
 
 // printable escapes, as Go does in quotes, what a terminal would interpret, such as an escape
-// sequence in a name. It keeps line ends.
+// sequence in a name. It keeps line ends, and shows a byte that is no text as U+FFFD.
 func printable(text string) string {
 	var b strings.Builder
-	for len(text) > 0 {
-		r, size := utf8.DecodeRuneInString(text)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, text[0])
-		case r == '\n', strconv.IsPrint(r):
+	for _, r := range text {
+		if r == '\n' || strconv.IsPrint(r) {
 			b.WriteRune(r)
-		default:
+		} else {
 			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
 		}
-		text = text[size:]
 	}
 	return b.String()
 }
