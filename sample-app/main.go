@@ -64,17 +64,13 @@ func main() {
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	var commands commands
 	exit := -1
-	parser, err := kong.New(&commands,
+	parser := kong.Must(&commands,
 		kong.Name("sample-app"),
 		kong.Description("A test-plan backend whose tree stays right under concurrent changes. By default, it serves on http://127.0.0.1:8080."),
 		kong.Vars{"db": defaultDB, "stores": strings.Join(anystore.Forms(instance.Stores...), ", ")},
 		kong.Writers(out, errs),
 		kong.Exit(func(code int) { exit = code }),
 	)
-	if err != nil {
-		_, _ = fmt.Fprintln(errs, "sample-app:", err)
-		return exitFailure
-	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 {
 		return exit // kong has printed the help

@@ -67,8 +67,8 @@ type commands struct {
 }
 
 // newParser returns a parser that fills in commands.
-func newParser(commands *commands, stores storeOptions, opts ...kong.Option) (*kong.Kong, error) {
-	return kong.New(commands, append([]kong.Option{
+func newParser(commands *commands, stores storeOptions, opts ...kong.Option) *kong.Kong {
+	return kong.Must(commands, append([]kong.Option{
 		kong.Name("pathlock"),
 		kong.Description("Shows, explains and releases the locks of trees, examines what they rest on, and repairs tables of trees."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
@@ -84,11 +84,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer, stores ...any
 	slog.SetLogLoggerLevel(slog.LevelError) // the client of Redis would warn between the lines of a report
 	var commands commands
 	exit := -1
-	parser, err := newParser(&commands, slices.Concat(doctor.Stores, stores), kong.Writers(out, errs), kong.Exit(func(code int) { exit = code }))
-	if err != nil {
-		_, _ = fmt.Fprintln(errs, "pathlock:", err)
-		return exitFailure
-	}
+	parser := newParser(&commands, slices.Concat(doctor.Stores, stores), kong.Writers(out, errs), kong.Exit(func(code int) { exit = code }))
 	parsed, err := parser.Parse(args)
 	if exit >= 0 {
 		return exit // kong has answered --help or --version

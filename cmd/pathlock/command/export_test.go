@@ -9,10 +9,7 @@ import (
 
 // Parse reads a command line and runs nothing.
 func Parse(args ...string) error {
-	parser, err := newParser(new(commands), nil)
-	if err == nil {
-		_, err = parser.Parse(args)
-	}
+	_, err := newParser(new(commands), nil).Parse(args)
 	return err
 }
 
