@@ -51,6 +51,9 @@ func (m *Memento) take(ctx context.Context, s *schema.Schema, v reflect.Value) {
 	}
 	switch v.Kind() {
 	case reflect.Slice, reflect.Array:
+		if v.CanSet() {
+			m.note(v) // GORM appends the rows that are returned
+		}
 		for i := range v.Len() {
 			m.take(ctx, s, v.Index(i))
 		}

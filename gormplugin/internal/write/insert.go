@@ -107,7 +107,7 @@ func (k *inserting) insert() error {
 }
 
 // create has GORM write the rows.
-func (s *statement) create() { s.maps.note(s.write) }
+func (s *statement) create() { s.maps.note(s.DB.Statement, s.write) }
 
 // prepare gives every row its path, and asserts that the row's parent is, and stays, where the path
 // says. It returns the rows.

@@ -172,14 +172,19 @@ func replaceMaps(stmt *gorm.Statement) *handedMaps {
 	return h
 }
 
-// note notes what GORM adds to the copies while it writes.
-func (h *handedMaps) note(write func()) {
+// note notes what GORM adds to the copies, or to a list of some of them, while it writes.
+func (h *handedMaps) note(stmt *gorm.Statement, write func()) {
 	if h == nil {
 		write()
 		return
 	}
 	before := valuesOf(h.own, maps.Clone)
+	some, _ := stmt.Dest.(*[]map[string]any)
+	size := stmt.ReflectValue.Len()
 	write()
+	if h.given != nil && some != h.given {
+		*h.given = append(*h.given, (*some)[size:]...)
+	}
 	for i, row := range h.own {
 		for name, value := range row {
 			if was, stated := before[i][name]; !stated || !reflect.DeepEqual(was, value) {

@@ -177,7 +177,8 @@ func (k *inserting) upsert() error {
 func only(stmt *gorm.Statement, rows []*arrival) {
 	if rows[0].Pairs != nil {
 		pairs := valuesOf(rows, func(row *arrival) map[string]any { return row.Pairs })
-		stmt.Dest, stmt.ReflectValue = pairs, reflect.ValueOf(pairs)
+		// GORM appends the rows that are returned.
+		stmt.Dest, stmt.ReflectValue = &pairs, reflect.ValueOf(&pairs).Elem()
 		return
 	}
 	of := reflect.SliceOf(reflect.PointerTo(rows[0].Row.Type()))

@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 )
 
 // Stated is a tree whose every column of the place is a pointer, which rows may share.
@@ -40,6 +42,22 @@ func handedChecks() []check {
 				delete(row, "id")
 			}
 			w.has("/a", "/b")
+		}},
+		{"Create of maps, of which an upsert has one already, in two tries", func(w *world) {
+			a, own := w.build("/a"), w.root.PlanID
+			fresh := []map[string]any{{"plan_id": own, "parent_id": w.root.ID, "name": "c"}}
+			mixed := []map[string]any{{"plan_id": own, "parent_id": w.root.ID, "name": "d"}, {"id": a.ID, "plan_id": own, "parent_id": w.root.ID, "name": "b"}}
+			first := gormplugin.ErrRetry
+			w.must(gormplugin.Transaction(w.Context(), w.db, func(tx *gorm.DB) error {
+				err := tx.Model(&Suite{}).Create(&fresh).Error
+				err = errors.Join(err, tx.Model(&Suite{}).Clauses(clause.OnConflict{UpdateAll: true}).Create(&mixed).Error, first)
+				first = nil
+				return err
+			}))
+			w.has("/b", "/c", "/d")
+			if len(fresh) != 2 || len(mixed) != 4 || fresh[1]["id"] != w.build("/c").ID || mixed[2]["id"] != w.build("/d").ID {
+				w.Errorf("GORM appends the returned keys to %v and %v", fresh, mixed)
+			}
 		}},
 		{"Create of rows that share pointers", func(w *world) {
 			tree, path := w.root.PlanID, ""
