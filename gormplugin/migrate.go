@@ -128,7 +128,7 @@ func (p *inUse) unmade(err error) error {
 	if p.guard.Dialect.Classify(err) != dialect.FailureDuplicate && !errors.Is(err, gorm.ErrDuplicatedKey) {
 		return err
 	}
-	return fmt.Errorf("%w: rename siblings of one name, or have pathlock fsck --repair do it, after filling a parent column that is new: %w", ErrNameTaken, err)
+	return fmt.Errorf("%w, or another value that must be unique: rename siblings of one name, or have pathlock fsck --repair do it, after filling a parent column that is new: %w", ErrNameTaken, err)
 }
 
 // migrateModel makes or completes the table of a model.

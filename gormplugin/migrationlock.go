@@ -79,9 +79,10 @@ func (oneConn) Commit() error { return errNoTransaction }
 // Rollback implements [gorm.TxCommitter].
 func (oneConn) Rollback() error { return errNoTransaction }
 
-// pinned runs f on one connection of db, which is that of the transaction, if db is in one.
+// pinned runs f on one connection of db: on its own, if it has one, as in a transaction.
 func pinned(db *gorm.DB, f func(tx *gorm.DB) error) error {
-	if _, inTransaction := txn.Unwrapped(db.Statement.ConnPool).(*txn.Handle); inTransaction {
+	switch txn.Unwrapped(db.Statement.ConnPool).(type) {
+	case *txn.Handle, *sql.Conn:
 		return f(db)
 	}
 	return db.Connection(func(tx *gorm.DB) error {

@@ -103,16 +103,9 @@ func Stated(form treetable.Form, text string) string {
 
 // Rebased is what a column holds of a row at or below a path, once the path is another one.
 func (t *Table) Rebased(form treetable.Form, column clause.Column, from, to string) clause.Expression {
-	// SUBSTRING and SUBSTR count characters, from 1.
-	moved := func(from, to string) clause.Expression {
-		return clause.Expr{SQL: t.Dialect.Join, Vars: []any{to, column, utf8.RuneCountInString(from) + 1}}
-	}
-	if before, _ := form.Below(from); before == "" && form.Trail == "" {
-		// Nothing stands between the empty text of a root row and what is stored of its children.
-		after, _ := form.Below(to)
-		return clause.Expr{SQL: "CASE WHEN " + t.Dialect.Length + "(?) = 0 THEN ? ELSE ? END", Vars: []any{column, form.Print(to), moved("", after)}}
-	}
-	return moved(form.Print(from), form.Print(to))
+	// SUBSTRING and SUBSTR count characters, from 1. Something stands in the column of a row that
+	// moves: only that of a root row is empty in some forms.
+	return clause.Expr{SQL: t.Dialect.Join, Vars: []any{form.Print(to), column, utf8.RuneCountInString(form.Print(from)) + 1}}
 }
 
 // Separated is SQL of a dialect about paths with slashes, for paths with the separator of a form.

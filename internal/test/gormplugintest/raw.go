@@ -21,6 +21,7 @@ var rawForms = []struct {
 		var found []Suite
 		return tx.Raw(sql, args...).Find(&found).Error
 	}},
+	{"Raw.Row", true, func(tx *gorm.DB, sql string, args ...any) error { return tx.Raw(sql, args...).Row().Scan(new(int64)) }},
 	{"Raw.Rows", true, func(tx *gorm.DB, sql string, args ...any) error {
 		rows, err := tx.Raw(sql, args...).Rows()
 		if err != nil {
