@@ -75,7 +75,7 @@ type Store interface {
 	//
 	// The error matches [ErrLost], and nothing changes, if From holds nothing. A transfer that is
 	// sent again, because its reply was lost, gets the first answer: To holds by then what From
-	// held.
+	// held. If both hold something, nothing changes, and the error matches [ErrInvalidRequest].
 	Transfer(ctx context.Context, t Transfer) (Transferred, error)
 
 	// Ping reports whether the store can serve.

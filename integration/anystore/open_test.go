@@ -56,6 +56,7 @@ func TestOpen_refuses(t *testing.T) {
 		{url: "redis+cluster://u:secret@h1?replicas=1", err: "replicas"},
 		{url: "redis+sentinel://u:secret@main@h1?replicas=1", err: "replicas"},
 		{url: "zk://u:secret@h1?replicas=1", err: `"replicas"`},
+		{url: "zk://h1/a//b", err: "the root is the path of a znode"},
 		{url: "etcd://u:secret@h1?replicas=1", err: `"replicas"`},
 		{url: "etcds://u:secret@h1?cert_file=my.pem", err: "cert_file and key_file belong together"},
 		{url: "etcds://u:secret@h1?ca_file=open_test.go", err: "no certificate in the URL's ca_file"},

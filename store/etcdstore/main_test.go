@@ -91,3 +91,17 @@ func TestLease_endsThoughNobodyLooks(t *testing.T) {
 	testlock.Take(t, newStore(t, client), forgotten)
 	requireNoKeys(t, client)
 }
+
+// An operator revokes the etcd lease, to which the next tickets would have been attached, too.
+func TestLease_revoked(t *testing.T) {
+	t.Parallel()
+	_, client := newServer(t)
+	s, req := newStore(t, client), testlock.Ask(testlock.Tree(t), x("/a"))
+	testlock.Take(t, s, req)
+	all, err := client.Leases(t.Context())
+	testerr.Must(t, err)
+	for _, l := range all.Leases {
+		testerr.Must(t, testerr.Of(client.Revoke(t.Context(), l.ID)))
+	}
+	testlock.Take(t, s, testlock.Ask(req.Tree, x("/a")))
+}

@@ -43,6 +43,15 @@ func outliving() topic {
 				f.Errorf("the lease ended at %v, and %v after a transfer", before, after)
 			}
 		}},
+		{"a transfer that arrives again late leaves what its owner has acquired since", func(f *fixture) {
+			a := f.actor("editor")
+			a.takes(x("/a"))
+			token := a.detaches(long)
+			a.takes(x("/b"))
+			f.requireIs(a.tryTransfer(token, 0), pathlock.ErrInvalidRequest)
+			f.holders(2)
+			token.isRefused(x("/b"))
+		}},
 		{"two attach at once: both hold it, as one owner", func(f *fixture) {
 			a := f.actor("editor")
 			h := a.takes(x("/a"))

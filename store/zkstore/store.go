@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path"
 	"strings"
 	"time"
 
@@ -50,13 +51,9 @@ func New(servers []string, opts ...Option) (pathlock.Store, error) {
 }
 
 func checkRoot(root string) error {
-	if !strings.HasPrefix(root, "/") || root == "/" {
+	control := func(r rune) bool { return r < ' ' || r == 0x7f }
+	if !path.IsAbs(root) || path.Clean(root) != strings.TrimSuffix(root, "/") || strings.ContainsFunc(root, control) {
 		return errRoot
-	}
-	for part := range strings.SplitSeq(strings.TrimSuffix(root[1:], "/"), "/") {
-		if part == "" || part == "." || part == ".." || strings.ContainsFunc(part, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return errRoot
-		}
 	}
 	return nil
 }

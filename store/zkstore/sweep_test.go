@@ -30,7 +30,8 @@ func awaitGone(t *testing.T, s *store, tree pathlock.Tree) {
 // reserved.
 func TestSweep(t *testing.T) {
 	server := testzk.Start(t)
-	s := newStore(t, server.Addr, shortly)
+	s := newStore(t, server.Addr, shortly, WithRoot("/not/there/yet"))
+	testerr.Must(t, s.backend.Sweep(t.Context()))
 	kept, crashed := testlock.Ask(testlock.Tree(t), x("/n")), testlock.Ask(testlock.Tree(t), x("/n"))
 	crashed.Lease = time.Millisecond
 	testlock.Take(t, s, kept)
