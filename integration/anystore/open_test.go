@@ -56,6 +56,7 @@ func TestOpen_refuses(t *testing.T) {
 		{url: "redis+cluster://u:secret@h1?replicas=1", err: "replicas"},
 		{url: "redis+sentinel://u:secret@main@h1?replicas=1", err: "replicas"},
 		{url: "zk://u:secret@h1?replicas=1", err: `"replicas"`},
+		{url: "redis://h1,h2", err: "names one host"},
 		{url: "zk://h1/a//b", err: "the root is the path of a znode"},
 		{url: "etcd://u:secret@h1?replicas=1", err: `"replicas"`},
 		{url: "etcds://u:secret@h1?cert_file=my.pem", err: "cert_file and key_file belong together"},

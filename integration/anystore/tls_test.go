@@ -34,11 +34,21 @@ func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	makeCertificate(t, dir)
 	file := func(name string) string { return filepath.Join(dir, name) }
+	startRedis := func(t *testing.T, addr string) {
+		testredis.Start(t, testredis.Redis, "--tls-port", addr[len("127.0.0.1:"):], "--tls-ca-cert-file", file("cert.pem"),
+			"--tls-cert-file", file("cert.pem"), "--tls-key-file", file("key.pem"))
+	}
 	for name, start := range map[string]func(t *testing.T, addr string) (scheme string){
 		"Redis": func(t *testing.T, addr string) string {
-			testredis.Start(t, testredis.Redis, "--tls-port", addr[len("127.0.0.1:"):], "--tls-ca-cert-file", file("cert.pem"),
-				"--tls-cert-file", file("cert.pem"), "--tls-key-file", file("key.pem"))
+			startRedis(t, addr)
 			return "rediss://"
+		},
+		"Redis with sentinels": func(t *testing.T, addr string) string {
+			primary := testnet.FreeAddr(t)
+			startRedis(t, primary)
+			testredis.WatchPrimary(t, testredis.Redis, &testredis.Server{Addr: primary}, 0, "tls-port "+addr[len("127.0.0.1:"):], "tls-replication yes",
+				"tls-ca-cert-file "+file("cert.pem"), "tls-cert-file "+file("cert.pem"), "tls-key-file "+file("key.pem"))
+			return "rediss+sentinel://" + testredis.MasterName + "@"
 		},
 		"ZooKeeper": func(t *testing.T, addr string) string {
 			testzk.Start(t, "secureClientPort="+addr[len("127.0.0.1:"):], "secureClientPortAddress=127.0.0.1",

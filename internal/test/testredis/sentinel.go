@@ -48,8 +48,8 @@ func StartSentinel(t testing.TB, program Program) *Sentinel {
 }
 
 // WatchPrimary starts one sentinel that watches a primary, which it knows from the failover of that
-// epoch.
-func WatchPrimary(t testing.TB, program Program, primary *Server, epoch int) *Server {
+// epoch. Further lines are for its configuration.
+func WatchPrimary(t testing.TB, program Program, primary *Server, epoch int, lines ...string) *Server {
 	t.Helper()
 	dir := t.TempDir()
 	sentinel := &Server{Addr: testnet.FreeAddr(t), t: t}
@@ -63,7 +63,7 @@ func WatchPrimary(t testing.TB, program Program, primary *Server, epoch int) *Se
 		"sentinel config-epoch " + MasterName + " " + strconv.Itoa(epoch),
 	}
 	file := filepath.Join(dir, "sentinel.conf")
-	testerr.Must(t, os.WriteFile(file, []byte(strings.Join(config, "\n")+"\n"), 0o600))
+	testerr.Must(t, os.WriteFile(file, []byte(strings.Join(append(config, lines...), "\n")+"\n"), 0o600))
 	sentinel.Program = testchild.NewProgram(t, dir, lookup(t, program), file, "--sentinel")
 	sentinel.Start()
 	// They tell each other of themselves, and ask the servers, more often than every two and ten
