@@ -45,6 +45,8 @@ func TestFail_whatFailedDecidesTheAnswer(t *testing.T) {
 		{pathlock.ErrPathChanged, 409, "path-changed", false},
 		{lockspec.ErrWouldCycle, 409, "would-cycle", false},
 		{pathlock.FailureStale.New("x"), 409, "stale", false},
+		{pathlock.FailureReference.New("x"), 409, "reference", false},
+		{pathlock.FailureDuplicate.New("x"), 409, "duplicate", false},
 		{pathlock.FailureLocked.New("x"), 423, "locked", true},
 		{&pathlock.ConflictError{Tree: plan}, 423, "locked", true},
 		{fmt.Errorf("%w: 400 claims", pathlock.ErrInvalidRequest), 400, "invalid-request", false},

@@ -90,7 +90,7 @@ func (s *stage) start(vary ...func(lockspec.Spec) lockspec.Spec) {
 		"/many/json": lockspec.Delete(lockspec.JSON("ids").Each()), "/many/query": lockspec.Delete(lockspec.Query("ids").Each()),
 		"/many/form": lockspec.Delete(lockspec.Form("ids").Each()), "/many/named": lockspec.Delete(lockspec.Query("ids[]").Each()),
 		"/many/csv": lockspec.Delete(lockspec.Query("csv").Each(",")), "/many/csvform": lockspec.Delete(lockspec.Form("csv").Each(",")),
-		"/many/pipes": lockspec.Delete(lockspec.Query("pipes").Each("|")), "/twice/:id/:id": lockspec.Delete(id),
+		"/many/pipes": lockspec.Delete(lockspec.Query("pipes").Each("|").Optional()), "/twice/:id/:id": lockspec.Delete(id),
 	} {
 		for _, method := range []string{"GET", "POST", "PATCH"} {
 			s.engine.Handle(method, route, s.locks.Lock(spec), func(c *gin.Context) { s.handler(c) })
