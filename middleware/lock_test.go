@@ -171,10 +171,15 @@ func TestLock_ginsContextCarriesTheLocks(t *testing.T) {
 		f := newFixture(t, memstore.New(), middleware.Config{MaxHold: -1})
 		f.engine.ContextWithFallback = fallback
 		var copied *gin.Context
+		other := f.acquire("/other")
 		f.handler = func(c *gin.Context) {
 			copied = c.Copy()
 			for _, ctx := range []*gin.Context{c, copied} {
 				testerr.Is(t, "gin's context, or a copy of it, does not carry the locks", f.tryUnder(ctx, "/dir1/dir2/below"), nil)
+				soon, stop := context.WithTimeout(ctx, time.Millisecond)
+				defer stop()
+				_, err := f.locker.Acquire(soon, pathlock.Request{Tree: plan, Claims: claim("/other")})
+				testerr.Is(t, "a wait until a deadline of gin's context names no holder", err, pathlock.ErrConflict)
 			}
 			lock, err := f.locker.Acquire(c, pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2")})
 			testerr.Must(t, err)
@@ -187,6 +192,7 @@ func TestLock_ginsContextCarriesTheLocks(t *testing.T) {
 		if err := f.tryUnder(copied, "/dir1/dir2"); err != nil && !fallback {
 			t.Errorf("the copy of an ended request's context cannot take locks of its own: %v", err)
 		}
+		f.release(other)
 		f.nothingLeft()
 	}
 }

@@ -11,10 +11,10 @@ package gincontext
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 )
 
@@ -155,12 +155,30 @@ func Join(ctx context.Context) context.Context {
 	if done := ctx.Done(); done == nil || done == inner.Done() {
 		return j
 	}
-	// ctx has an end of its own.
-	both, cancel := context.WithCancelCause(inner)
-	context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	// ctx has an end of its own. By a deadline it ends as one that was not cancelled.
+	timed, stop := inner, func() {}
+	if deadline, ok := ctx.Deadline(); ok {
+		timed, stop = context.WithDeadlineCause(inner, deadline, causeOf{ctx})
+	}
+	both, cancel := context.WithCancelCause(timed)
+	context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			cancel(context.Cause(ctx))
+		}
+	})
+	context.AfterFunc(both, stop)
 	j.Context = both
-	j.deadline, j.bounded = ctx.Deadline()
 	return j
+}
+
+// causeOf is the cause of a context's end, which is not known before.
+type causeOf struct{ context context.Context }
+
+func (c causeOf) Error() string { return c.Unwrap().Error() }
+
+func (c causeOf) Unwrap() error {
+	<-c.context.Done() // it has the same deadline, and may be a moment later
+	return context.Cause(c.context)
 }
 
 // joinedKey is the context key by which a joined context returns itself.
@@ -171,17 +189,6 @@ type joined struct {
 	context.Context
 	values  context.Context
 	request *Request
-	// deadline is that of values, where bounded is set. Context ends with it.
-	deadline time.Time
-	bounded  bool
-}
-
-// Deadline implements [context.Context].
-func (j *joined) Deadline() (time.Time, bool) {
-	if earlier, ok := j.Context.Deadline(); ok && (!j.bounded || earlier.Before(j.deadline)) {
-		return earlier, true
-	}
-	return j.deadline, j.bounded
 }
 
 // Value implements [context.Context].

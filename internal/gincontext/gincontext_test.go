@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -64,6 +65,27 @@ func TestJoin_endsWithTheRequestAndWithItself(t *testing.T) {
 			running.End()
 			lose(nil)
 			stop(nil)
+		}
+	})
+}
+
+// A joined context ends by a deadline of its own as others do, and tells its cause.
+func TestJoin_keepsADeadline(t *testing.T) {
+	enough := errors.New("enough")
+	onBoth(t, func(t *testing.T, fallback bool) {
+		inner, running := gincontext.New(t.Context())
+		defer running.End()
+		own, stop := context.WithTimeoutCause(valued(newGin(inner, fallback)), time.Millisecond, enough)
+		defer stop()
+		joined := gincontext.Join(own)
+		child, cancel := context.WithCancel(joined)
+		defer cancel()
+		<-child.Done()
+		for _, ctx := range []context.Context{joined, child} {
+			ends, _ := own.Deadline()
+			if got, _ := ctx.Deadline(); got != ends || !errors.Is(ctx.Err(), context.DeadlineExceeded) || !errors.Is(context.Cause(ctx), enough) {
+				t.Errorf("it ends at %v with %v, caused by %v", got, ctx.Err(), context.Cause(ctx))
+			}
 		}
 	})
 }
