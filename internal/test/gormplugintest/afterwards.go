@@ -80,6 +80,20 @@ func afterwardsChecks() []check {
 			w.fails(tx.Commit().Error, context.Canceled)
 			w.told(n, "a rolled back, <nil>")
 		}},
+		{"the way back to a savepoint that a procedure has set", func(w *world) {
+			if w.db.Name() != "mysql" {
+				return // procedures of others set none
+			}
+			w.must(w.db.Exec("CREATE PROCEDURE sets_one() SAVEPOINT s").Error)
+			n, tx := new(notes), w.db.Begin()
+			w.register(tx, n, "a")
+			w.must(tx.Exec("CALL sets_one()").Error)
+			w.must(tx.RollbackTo("s").Error)
+			w.must(tx.Commit().Error)
+			w.told(n, "a unknown")
+			w.fails(gormplugin.AfterEnd(tx, n.end("b")), sql.ErrTxDone)
+			w.fails(gormplugin.AfterEnd(w.db, n.end("b")), gormplugin.ErrUnmanagedTransaction)
+		}},
 		{"it may write, on the one connection, under the locks of the request", func(w *world) {
 			n := new(notes)
 			pool, err := w.db.DB()
