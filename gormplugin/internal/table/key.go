@@ -71,7 +71,8 @@ func (t *Table) parse(f *schema.Field, text string) (any, error) {
 		if err := u.UnmarshalText([]byte(text)); err != nil {
 			return nil, invalid(err)
 		}
-		return Plain(target.Elem().Interface())
+		key, err := Plain(target.Elem().Interface())
+		return t.Spell(f, key), err
 	}
 	switch bits := target.Elem().Type(); bits.Kind() {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:

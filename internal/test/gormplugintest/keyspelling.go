@@ -21,6 +21,12 @@ func (UUID) GormDBDataType(db *gorm.DB, _ *schema.Field) string {
 	return map[string]string{"mysql": "char(40) COLLATE utf8mb4_bin", "postgres": "uuid", "sqlite": "text"}[db.Name()]
 }
 
+// UnmarshalText implements [encoding.TextUnmarshaler], as most types of UUIDs do.
+func (u *UUID) UnmarshalText(text []byte) error {
+	*u = UUID(text)
+	return nil
+}
+
 // someUUID makes one as databases spell them.
 func someUUID() any { return UUID(fmt.Sprintf("a0eebc99-9c0b-4ef8-bb6d-%012x", rand.Int64N(1<<48))) }
 

@@ -31,10 +31,10 @@ func (m *machine) look(w *world) {
 		testerr.Must(m, err)
 	}
 	ids = m.some(ids, "looked up")
-	if m.table.restored == nil && x.get(x.new(), "id") == any(int64(0)) || x.get(x.new(), "id") == any("") {
+	if none := x.get(x.new(), "id"); m.table.restored == nil && none == any(int64(0)) || none == any("") || none == any(UUID("")) {
 		var texts []string
 		for _, id := range ids {
-			texts = append(texts, x.text(m.keys[id]))
+			texts = append(texts, x.text(m.spelled(m.keys[id])))
 		}
 		for i, found := range resolver.ResolveAll(ctx, texts) {
 			m.isAt(ids[i], found.Location, found.Err)

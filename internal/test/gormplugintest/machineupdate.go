@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -76,7 +77,15 @@ func (m *machine) update() statement {
 // updating draws how the rows are updated.
 func (m *machine) updating(s *statement, ids []int, values map[string]any, named, moved bool, name string, parent int) {
 	x, keys := m.table, m.keysOf(ids)
-	assigned := func() map[string]any { return maps.Clone(values) }
+	capitals := named && !m.nameless && rapid.Bool().Draw(m.T, "capitals")
+	assigned := func() map[string]any {
+		values := maps.Clone(values)
+		if capitals {
+			delete(values, x.label)
+			values[strings.ToUpper(x.label)] = name
+		}
+		return values
+	}
 	// Conditions hold of deleted rows, too, which are not hit.
 	hit := keys
 	if !x.shown {
