@@ -10,13 +10,17 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
 
+// Numbered is embedded by a pointer, which GORM fills.
+type Numbered struct{ ID int64 }
+
 // Stated is a tree whose every column of the place is a pointer, which rows may share.
 type Stated struct {
-	ID     int64
+	*Numbered
 	Tree   *int64  `pathlock:"tree" gorm:"uniqueIndex:stated_path,priority:1"`
 	Parent *int64  `pathlock:"parent"`
 	Name   *string `pathlock:"name" gorm:"size:100"`
@@ -61,11 +65,19 @@ func handedChecks() []check {
 		}},
 		{"Create of rows that share pointers", func(w *world) {
 			tree, path := w.root.PlanID, ""
-			w.must(w.db.Create(&Stated{ID: tree, Tree: &tree, Name: new("t")}).Error)
+			w.must(w.db.Create(&Stated{Numbered: &Numbered{tree}, Tree: &tree, Name: new("t")}).Error)
 			shared := []*Stated{
 				{Parent: &tree, Name: new("a"), Path: &path}, {Parent: &tree, Name: new("b"), Path: &path},
 			}
-			w.must(w.db.Create(shared).Error)
+			first := gormplugin.ErrRetry
+			w.must(gormplugin.Transaction(w.Context(), w.db, func(tx *gorm.DB) error {
+				if shared[0].Numbered != nil {
+					w.Error("the further try begins with the keys of the first one")
+				}
+				err := errors.Join(tx.Create(shared).Error, first)
+				first = nil
+				return err
+			}))
 			if path != "" || *shared[0].Path != "/t/a" || *shared[1].Path != "/t/b" {
 				w.Errorf("the shared path is %q, the rows' %q and %q", path, *shared[0].Path, *shared[1].Path)
 			}
@@ -73,6 +85,18 @@ func handedChecks() []check {
 			w.must(w.db.Model(&Stated{}).Where("tree = ?", tree).Order("path").Pluck("path", &paths).Error)
 			if fmt.Sprint(paths) != "[/t /t/a /t/b]" {
 				w.Errorf("the paths are %q", paths)
+			}
+		}},
+		{"a generic statement gets its result", func(w *world) {
+			a := w.build("/a")
+			w.build("/b")
+			updated, deleted, upserted := gorm.WithResult(), gorm.WithResult(), gorm.WithResult()
+			w.isA(testerr.Of(gorm.G[Suite](w.db, updated).Where("id = ?", a.ID).Update(w.Context(), "name", "c")), nil)
+			rows := []Suite{{ID: a.ID, PlanID: a.PlanID, ParentID: a.ParentID, Name: "d"}, {ParentID: a.ParentID, Name: "e"}}
+			w.must(gorm.G[Suite](w.db, upserted, clause.OnConflict{UpdateAll: true}).CreateInBatches(w.Context(), &rows, 2))
+			w.isA(testerr.Of(gorm.G[Suite](w.db, deleted).Where("name <> '' AND plan_id = ?", a.PlanID).Delete(w.Context())), nil)
+			if updated.RowsAffected != 1 || upserted.RowsAffected != 2 || deleted.RowsAffected != 3 {
+				w.Errorf("%d, %d and %d rows", updated.RowsAffected, upserted.RowsAffected, deleted.RowsAffected)
 			}
 		}},
 		{"Save that is refused leaves the rows that it would save along", func(w *world) {
