@@ -5,7 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
 )
 
 // keptTables are tables whose definitions say more than their model does, by dialect.
@@ -31,6 +33,15 @@ var keptTables = map[string][]string{
 		"INSERT INTO branches (id) VALUES (1)", "INSERT INTO others VALUES (1, 'below')",
 	},
 }
+
+// Counted is a branch with a column, from before, that is to be unique.
+type Counted struct {
+	Branch
+	Extra int `gorm:"unique"`
+}
+
+// TableName implements GORM's interface.
+func (Counted) TableName() string { return "branches" }
 
 // Keeper is a model of the program's, which knows nothing of trees.
 type Keeper struct {
@@ -65,15 +76,19 @@ func (w *schemaWorld) defined() []string {
 // checkKept checks that [gormplugin.AutoMigrate] adds to tables that are there, and takes nothing
 // from them.
 func checkKept(t *testing.T, d Database) {
-	w := newSchemaWorld(t, d, gormplugin.Model(&Branch{}))
+	w := newSchemaWorld(t, d, gormplugin.Model(&Counted{}))
 	for _, statement := range keptTables[w.db.Name()] {
 		w.exec(statement)
 	}
 	before := w.defined()
-	for range 2 {
-		if err := gormplugin.AutoMigrate(w.db, &Other{}); !errors.Is(err, gormplugin.ErrUnsafeSchema) {
+	adds := func(db *gorm.DB) error { return gormplugin.AutoMigrate(db, &Other{}) }
+	for _, err := range []error{adds(w.db), w.db.Connection(adds), w.db.Transaction(adds)} {
+		if !errors.Is(err, gormplugin.ErrUnsafeSchema) {
 			w.must(err)
 		}
+	}
+	if err := w.db.Create(&Counted{Branch: Branch{TreeID: 9, Name: "y"}, Extra: 3}).Error; w.plugin.FailureOf(err) != pathlock.FailureDuplicate {
+		t.Errorf("the column is not unique: %v", err)
 	}
 	after := w.defined()
 	for _, line := range before {

@@ -60,7 +60,30 @@ func checkKnown(t *testing.T, d Database) {
 	if want := w.db.Name() != "sqlite"; errors.Is(err, gormplugin.ErrUnsafeSchema) != want { // there, CHAR is TEXT
 		t.Errorf("names in char(20): got %v, want a refusal: %t", err, want)
 	}
+	// Databases connect columns of one collation only.
+	w = newSchemaWorld(t, d, gormplugin.Model(&Owned{}))
+	w.must(w.db.AutoMigrate(&Owner{}))
+	if err := gormplugin.AutoMigrate(w.db); !errors.Is(err, gormplugin.ErrUnsafeSchema) {
+		w.must(err)
+	}
 }
+
+type (
+	// Owner is a model of the program's, which knows nothing of trees.
+	Owner struct {
+		ID string `gorm:"primaryKey;size:36"`
+	}
+
+	// Owned is a tree whose trees are owners.
+	Owned struct {
+		ID       int64
+		OwnerID  string `pathlock:"tree" gorm:"size:36"`
+		Owner    *Owner
+		ParentID *int64 `pathlock:"parent"`
+		Name     string `pathlock:"name" gorm:"size:100"`
+		Path     string `pathlock:"path"`
+	}
+)
 
 // Fall is a tree whose foreign key deletes the rows below.
 type Fall struct {
