@@ -157,12 +157,9 @@ func (m addingMigrator) HasIndex(model any, name string) bool {
 }
 
 // BuildIndexOptions implements [migrator.BuildIndexOptionsInterface], which GORM's migrators ask
-// for.
+// for, and all have.
 func (m addingMigrator) BuildIndexOptions(fields []schema.IndexOption, stmt *gorm.Statement) []any {
-	if builder, ok := m.Migrator.(migrator.BuildIndexOptionsInterface); ok {
-		return builder.BuildIndexOptions(fields, stmt)
-	}
-	return migrator.Migrator{Config: migrator.Config{DB: m.db, Dialector: m.db.Dialector}}.BuildIndexOptions(fields, stmt)
+	return m.Migrator.(migrator.BuildIndexOptionsInterface).BuildIndexOptions(fields, stmt)
 }
 
 // remakes reports whether GORM changes a table by recreating it. Foreign keys cannot be switched
