@@ -129,11 +129,8 @@ func isContextOf(ctx context.Context, h *holding) bool {
 // cover is reenter without the look at the clock. It expects the mutex to be locked.
 func (s *Scope) cover(ctx context.Context, a *prepared) (*Lock, error) {
 	h := s.find(a.Tree)
-	if h == nil {
+	if h == nil || h.detaching { // beginAsking refuses it then
 		return nil, nil
-	}
-	if h.detaching {
-		return nil, errDetaching
 	}
 	var one [1]*grant
 	if pins := h.covering(a, one[:0]); len(pins) > 0 {
