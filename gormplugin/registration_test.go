@@ -100,6 +100,12 @@ type (
 		Note   string
 		Under  prefixed
 	}
+	unlike struct {
+		Node
+		JSON  string `gorm:"serializer:json"`
+		Fixed string `gorm:"<-:false"`
+		Slash string `gorm:"default:/"`
+	}
 	// Below has the columns of a leaf.
 	Below struct {
 		ID    int64
@@ -180,6 +186,12 @@ func TestUse(t *testing.T) {
 		{"a primary key of two columns", "mysql", []gormplugin.Option{gormplugin.Model(&composite{})}, "make the id the primary key"},
 		{"a model twice", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Model(&tagged{})}, "twice"},
 		{"a leaf below a model that is not registered", "mysql", []gormplugin.Option{gormplugin.Leaf(&leaf{}, &tagged{})}, "not registered"},
+		{"columns of another table", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Table: "others"})}, "a method TableName"},
+		{"another key", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Key: "name"})}, "the key is ID"},
+		{"a path with a serializer", "mysql", []gormplugin.Option{gormplugin.Model(&unlike{}, gormplugin.Columns{Path: "json"})}, "cannot have a serializer"},
+		{"a path that nobody may write", "mysql", []gormplugin.Option{gormplugin.Model(&unlike{}, gormplugin.Columns{Path: "fixed"})}, "readable and writable"},
+		{"a path with a default", "mysql", []gormplugin.Option{gormplugin.Model(&unlike{}, gormplugin.Columns{Path: "slash"})}, "the default /"},
+		{"a leaf without a name", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&untagged{}, &tagged{}, gormplugin.Columns{Parent: "Above"})}, "no name column"},
 		{"a limit that no path can reach", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.MaxDepth(pathlock.MaxDepth+1))}, "from 1 to 256"},
 		{"a leaf with a limit", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&leaf{}, &tagged{}, gormplugin.MaxDepth(3))}, "a leaf has no MaxDepth"},
 	} {

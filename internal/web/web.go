@@ -28,11 +28,9 @@ func AnnounceRetry(h http.Header, after time.Duration) {
 func WriteProblem(w http.ResponseWriter, status int, problem any, retryAfter time.Duration) {
 	body, err := json.Marshal(problem)
 	AnnounceRetry(w.Header(), retryAfter)
-	if err != nil {
-		w.WriteHeader(status)
-		return
+	if err == nil {
+		w.Header().Set("Content-Type", "application/problem+json")
 	}
-	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client may have gone
 }

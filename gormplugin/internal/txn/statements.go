@@ -78,9 +78,6 @@ func KeepRows(db *gorm.DB) {
 // keepRow notes a row that is going to be scanned. Its query may have failed already; an error of
 // the scan is seen by nobody but the caller.
 func (t *Transaction) keepRow(row *sql.Row) {
-	if row == nil {
-		return
-	}
 	t.unseen.Store(true)
 	t.endBy(row.Err())
 }
