@@ -10,11 +10,13 @@
 package gincontext
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 )
 
@@ -157,12 +159,13 @@ func Join(ctx context.Context) context.Context {
 	}
 	// ctx has an end of its own. By a deadline it ends as one that was not cancelled.
 	timed, stop := inner, func() {}
-	if deadline, ok := ctx.Deadline(); ok {
+	deadline, bounded := ctx.Deadline()
+	if bounded {
 		timed, stop = context.WithDeadlineCause(inner, deadline, causeOf{ctx})
 	}
 	both, cancel := context.WithCancelCause(timed)
 	context.AfterFunc(ctx, func() {
-		if errors.Is(ctx.Err(), context.Canceled) {
+		if !bounded || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			cancel(context.Cause(ctx))
 		}
 	})
@@ -177,8 +180,11 @@ type causeOf struct{ context context.Context }
 func (c causeOf) Error() string { return c.Unwrap().Error() }
 
 func (c causeOf) Unwrap() error {
-	<-c.context.Done() // it has the same deadline, and may be a moment later
-	return context.Cause(c.context)
+	select {
+	case <-c.context.Done(): // it has the same deadline, and may be a moment later
+	case <-time.After(time.Second): // it does not keep its deadline
+	}
+	return cmp.Or(context.Cause(c.context), context.DeadlineExceeded)
 }
 
 // joinedKey is the context key by which a joined context returns itself.
