@@ -168,32 +168,34 @@ func TestLock_outerMiddlewareFindsItsRequest(t *testing.T) {
 // gin's own context, its copies too, has the locks as long as the request holds them.
 func TestLock_ginsContextCarriesTheLocks(t *testing.T) {
 	for _, fallback := range []bool{false, true} {
-		f := newFixture(t, memstore.New(), middleware.Config{MaxHold: -1})
-		f.engine.ContextWithFallback = fallback
-		var copied *gin.Context
-		other := f.acquire("/other")
-		f.handler = func(c *gin.Context) {
-			copied = c.Copy()
-			for _, ctx := range []*gin.Context{c, copied} {
-				testerr.Is(t, "gin's context, or a copy of it, does not carry the locks", f.tryUnder(ctx, "/dir1/dir2/below"), nil)
-				soon, stop := context.WithTimeout(ctx, time.Millisecond)
-				defer stop()
-				_, err := f.locker.Acquire(soon, pathlock.Request{Tree: plan, Claims: claim("/other")})
-				testerr.Is(t, "a wait until a deadline of gin's context names no holder", err, pathlock.ErrConflict)
+		synctest.Test(t, func(t *testing.T) {
+			f := newFixture(t, memstore.New(), middleware.Config{MaxHold: -1})
+			f.engine.ContextWithFallback = fallback
+			var copied *gin.Context
+			other := f.acquire("/other")
+			f.handler = func(c *gin.Context) {
+				copied = c.Copy()
+				for _, ctx := range []*gin.Context{c, copied} {
+					testerr.Is(t, "gin's context, or a copy of it, does not carry the locks", f.tryUnder(ctx, "/dir1/dir2/below"), nil)
+					soon, stop := context.WithTimeout(ctx, time.Millisecond)
+					defer stop()
+					_, err := f.locker.Acquire(soon, pathlock.Request{Tree: plan, Claims: claim("/other")})
+					testerr.Is(t, "a wait until a deadline of gin's context names no holder", err, pathlock.ErrConflict)
+				}
+				lock, err := f.locker.Acquire(c, pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2")})
+				testerr.Must(t, err)
+				defer func() { _ = lock.Release(c) }()
+				testerr.None(t, f.locker.ForceRelease(c, plan, f.locker.Scope(c).Owner()))
+				<-lock.Context().Done()
+				testerr.Is(t, "a lost lock is not noticed through gin's context", f.tryUnder(c, "/dir1/dir2/below"), pathlock.ErrLost)
 			}
-			lock, err := f.locker.Acquire(c, pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2")})
-			testerr.Must(t, err)
-			defer func() { _ = lock.Release(c) }()
-			testerr.None(t, f.locker.ForceRelease(c, plan, f.locker.Scope(c).Owner()))
-			<-lock.Context().Done()
-			testerr.Is(t, "a lost lock is not noticed through gin's context", f.tryUnder(c, "/dir1/dir2/below"), pathlock.ErrLost)
-		}
-		f.is("the answer", f.send("DELETE", "/suites/3", ""), http.StatusOK, "")
-		if err := f.tryUnder(copied, "/dir1/dir2"); err != nil && !fallback {
-			t.Errorf("the copy of an ended request's context cannot take locks of its own: %v", err)
-		}
-		f.release(other)
-		f.nothingLeft()
+			f.is("the answer", f.send("DELETE", "/suites/3", ""), http.StatusOK, "")
+			if err := f.tryUnder(copied, "/dir1/dir2"); err != nil && !fallback {
+				t.Errorf("the copy of an ended request's context cannot take locks of its own: %v", err)
+			}
+			f.release(other)
+			f.nothingLeft()
+		})
 	}
 }
 
