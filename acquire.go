@@ -139,7 +139,7 @@ func (l *Locker) refuse(ctx context.Context, scope *Scope, a *prepared, start ti
 // leaves, the store's when it arrives. So the lease never ends there before it has ended here.
 //
 // A request that does not wait must not be refused because of what this process released before it
-// asked. It waits for the releases that are under way for the first time, and is sent again.
+// asked. It waits for the first tries of the releases that are under way, and is sent again.
 func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition) (granted Grant, sent time.Time, err error) {
 	var underWay lease.Tries
 	if acquisition.Wait == 0 {
@@ -162,8 +162,8 @@ func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition
 	return granted, sent, err
 }
 
-// after returns the acquisition as it is sent again after a try that began then: the call still
-// ends when its wait and the store's time-out are over.
+// after returns the acquisition to send again after a try that began at the given time. The call
+// still ends when its wait and the store's time-out are over.
 func (a Acquisition) after(began time.Time) Acquisition {
 	took := time.Since(began)
 	a.Spent += max(0, took-a.Wait)
@@ -172,7 +172,7 @@ func (a Acquisition) after(began time.Time) Acquisition {
 }
 
 // sendOnce sends the acquisition. If the store has lost what the scope holds, the locks that rely
-// on it are lost. If the scope has released all that meanwhile, there was nothing to lose, and
+// on it are lost. If the scope has released it all meanwhile, there was nothing to lose, and
 // sendOnce sends the acquisition again.
 func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisition) (Grant, error) {
 	var builtOn []*grant

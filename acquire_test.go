@@ -128,7 +128,7 @@ func holdingUntilAsked(t *testing.T, l *pathlock.Locker, s *distant) context.Con
 type slow struct {
 	*testlock.Watched
 	takes time.Duration
-	// asked is how long before its arrival a grant was asked for; negative is that the store cannot
+	// asked is how long before its arrival a grant was asked for, negative if the store cannot
 	// tell.
 	asked time.Duration
 }

@@ -36,8 +36,8 @@ func Modes() []Mode { return []Mode{ModeIS, ModeIX, ModeS, ModeSIX, ModeX} }
 // Gray et al. 1976, table 1.
 func Compatible(a, b Mode) bool { return queue.Compatible(queue.Mode(a), queue.Mode(b)) }
 
-// Supremum returns the weakest mode that is at least as strong as both a and b. It is what an owner
-// has on a node that it claimed twice.
+// Supremum returns the weakest mode that is at least as strong as both a and b. It is the mode that
+// an owner has on a node that it claimed twice.
 func Supremum(a, b Mode) Mode {
 	switch {
 	case a == b:

@@ -16,7 +16,7 @@ type Degradation struct {
 	// Limit is how long requests go on without the store after the first that it fails. Then they
 	// are refused until it answers. Defaults to 15 minutes.
 	Limit time.Duration
-	// Retry is how often one of them asks the store all the same. If the store does not answer,
+	// Retry is how often one request asks the store all the same. If the store does not answer,
 	// that request waits for the time-out. Defaults to a second.
 	Retry time.Duration
 	// Log gets a warning when the store fails, when it answers again, and when the limit is
@@ -27,18 +27,18 @@ type Degradation struct {
 // Degrade wraps a store for programs that prefer aborted writes to refused ones while the store is
 // away. An acquisition that [Request.Asserted] marks, and that fails with [ErrUnavailable], is then
 // granted without the store, to any number of owners at once. So are those after it. Only one in
-// each [Degradation.Retry] asks the store, and once that one is answered, all do. Each process
-// finds out by itself.
+// each [Degradation.Retry] asks the store, and once the store answers it, all ask again. Each
+// process finds out by itself.
 //
 // Such a lock has [Lock.Degraded] set. It keeps nobody out and has no fence: [Lock.Fence] is 0. It
 // stays so until its release, even if the store has granted the same nodes to others by then. What
 // keeps the tree right is the assertion of package gormplugin, in each transaction. Under such a
-// lock, acquisitions without Asserted fail with [ErrUnavailable], and so does [Lock.Detach]. So
-// does the later of two that one scope asks for at once in a tree, if the store grants only one of
-// them.
+// lock, acquisitions without Asserted fail with [ErrUnavailable], and so does [Lock.Detach]. If one
+// scope makes two acquisitions at once in a tree, and the store grants only one of them, the later
+// one fails too.
 //
-// All else fails as before: acquisitions without Asserted, such as those of a [Mutex] or of package
-// election, those of an owner that holds something from the store in the tree, and tokens.
+// Everything else fails as before: acquisitions without Asserted, such as those of a [Mutex] or of
+// package election, those of an owner that holds something from the store in the tree, and tokens.
 // docs/stores.md says what is not promised meanwhile.
 func Degrade(store Store, how Degradation) Store {
 	how.Limit = cmp.Or(how.Limit, 15*time.Minute)
@@ -149,7 +149,7 @@ func (d *degradable) note(ctx context.Context, err error) bool {
 		d.how.Log.WarnContext(ctx, "pathlock: the lock store is away: requests go on with the assertion alone", "limit", d.how.Limit, "error", err)
 	case away && !d.over && now.Sub(d.since) >= d.how.Limit:
 		d.over = true
-		d.how.Log.WarnContext(ctx, "pathlock: the lock store is away for too long: requests are refused", "since", d.since, "error", err)
+		d.how.Log.WarnContext(ctx, "pathlock: the lock store has been away for too long: requests are refused", "since", d.since, "error", err)
 	case !d.since.IsZero() && (err == nil || errors.Is(err, ErrConflict)):
 		d.how.Log.WarnContext(ctx, "pathlock: the lock store is back", "since", d.since)
 		d.since = time.Time{}
@@ -157,7 +157,7 @@ func (d *degradable) note(ctx context.Context, err error) bool {
 	return away && !d.over
 }
 
-// degraded returns since when requests go on without the store, zero if they do not.
+// degraded returns the time since which requests go on without the store, zero if they do not.
 func (d *degradable) degraded() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()

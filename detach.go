@@ -18,15 +18,15 @@ import (
 //
 // A lock that Attach has returned keeps its token, and the lease keeps its end. The same is true of
 // a lock acquired under it in the same tree: what that lock has taken stays with the hold. Other
-// locks may rely on either. The store is asked only where what was taken has a lease of its own:
-// see [Locker.Attach].
+// locks may rely on either. Detach asks the store only if what the lock took has a lease of its
+// own: see [Locker.Attach].
 //
 // docs/beyond-requests.md says what becomes of the hold when processes die.
 //
 // Detach does its work even under a context that has ended. It takes at most five seconds, and
 // after [Locker.Shutdown] at most ten. The error matches:
-//   - [ErrInvalidRequest] where the scope of a lock that is not attached holds anything else in
-//     the tree, or is about to. The lock stays as it is.
+//   - [ErrInvalidRequest] when the scope of a lock that is not attached holds anything else in the
+//     tree, or is about to. The lock stays as it is.
 //   - [ErrUnavailable] when the store did not answer, or the lock is [Lock.Degraded]. The lock
 //     still has to be released.
 //   - [ErrNotHeld] when the lock has been released, and [ErrLost] when it has been lost
@@ -78,7 +78,7 @@ func (k *Lock) handOut(ctx context.Context) (Token, error) {
 	l := h.scope.locker
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
-	// What the scope has released, but the store may still have, must not go along.
+	// What the scope has released, but the store may still have, must not move to the new owner.
 	tries, _ := l.releases.UnderWay(h.tree)
 	left := tries.Wait(ctx)
 	if _, retried := l.releases.UnderWay(h.tree); left+retried > 0 {
@@ -92,15 +92,15 @@ func (k *Lock) handOut(ctx context.Context) (Token, error) {
 		h.giveBackStrays(ctx, owner, k.lease, got.Grants)
 		return newToken(h.tree, owner), nil
 	case !errors.Is(err, ErrLost):
-		// The new owner may have got the hold, and nobody will ever have its token. The store has
+		// The new owner may have the hold now, and nobody will ever have its token. The store has
 		// just failed, so only the background tries to release it.
 		l.retryRelease(unneeded{h.tree, owner, everything, h.scope, k.lease}, err)
 	}
 	return "", fmt.Errorf("pathlock: detach in %s: %w", h.tree, err)
 }
 
-// giveBackStrays releases what came along to an owner, but was never the scope's: grants of
-// requests that failed without an answer, and that the store has yet to take back from the scope.
+// giveBackStrays releases what moved to an owner but was never the scope's: grants of requests that
+// failed without an answer, which the store has yet to take back.
 func (h *holding) giveBackStrays(ctx context.Context, to Owner, lease time.Duration, came []TransferredGrant) {
 	known := h.currentGrants()
 	for _, g := range came {
@@ -152,9 +152,9 @@ func (h *holding) endDetaching(lock *Lock) error {
 	return nil
 }
 
-// stay leaves with the hold what the lock has taken apart from it. It acquires the same once more,
-// as a grant that shares the hold's lease, and then releases the lock. It does not prolong the
-// hold.
+// stay leaves with the hold what the lock has taken with a lease of its own. It acquires the same
+// once more, as a grant that shares the hold's lease, and then releases the lock. It does not
+// prolong the hold.
 func (k *Lock) stay(ctx context.Context) (Token, error) {
 	h := k.holding
 	h.checkClock()

@@ -67,7 +67,7 @@ type Blocker struct {
 	// Waiting says that the blocker waits, and came earlier.
 	Waiting bool
 	// Since is when the blocker's hold or wait began. Until is when its lease ends unless it is
-	// renewed. Both are by the store's clock, and zero where the store does not know them, as for a
+	// renewed. Both are by the store's clock, and zero if the store does not know them, as for a
 	// gate that another program took.
 	Since, Until time.Time
 }
@@ -114,18 +114,18 @@ func (b Blocker) describe() string {
 
 // ConflictError says what a request collided with. It matches [ErrConflict].
 type ConflictError struct {
-	// Tree, Path and Mode are the claim that was not granted. Where Gate is set, the request was
-	// for the tree's gate.
+	// Tree, Path and Mode are the claim that was not granted. If Gate is set, the request was for
+	// the tree's gate.
 	Tree Tree
 	Path Path
 	Mode Mode
 	Gate bool
-	// Blocker is one of those in the way. It is zero where the store had no time to find out who.
+	// Blocker is one of those in the way. It is zero if the store had no time to find out who.
 	Blocker Blocker
 	// Waited is how long the request waited.
 	Waited time.Duration
-	// Err is a further error that this one matches: the context's, where its deadline ended the
-	// wait, or the store's own.
+	// Err is a further error that this one matches: the context's, if its deadline ended the wait,
+	// or the store's own.
 	Err error
 }
 
@@ -145,7 +145,7 @@ func (e *ConflictError) Unwrap() []error {
 // DeadlockError says which claim would have closed a cycle of owners that wait for each other. It
 // matches [ErrDeadlock].
 type DeadlockError struct {
-	// Tree, Path and Mode are the claim. Where Gate is set, the request was for the tree's gate.
+	// Tree, Path and Mode are the claim. If Gate is set, the request was for the tree's gate.
 	Tree Tree
 	Path Path
 	Mode Mode
@@ -187,11 +187,11 @@ const (
 	FailurePathChanged Failure = "path-changed"
 	// FailureStale: the request is based on an outdated state of a row.
 	FailureStale Failure = "stale"
-	// FailureReference: a foreign key refuses the write, as other rows refer to the row, or a row
-	// that it refers to is not there.
+	// FailureReference: a foreign key refuses the write: other rows refer to the row, or a row that
+	// it refers to does not exist.
 	FailureReference Failure = "reference"
-	// FailureDuplicate: a unique index refuses the write, as another row has the value. Where that
-	// is a sibling's name, the failure is FailureNameTaken.
+	// FailureDuplicate: a unique index refuses the write, because another row has the value. If the
+	// value is a sibling's name, the failure is FailureNameTaken.
 	FailureDuplicate Failure = "duplicate"
 	// FailureWouldCycle: a node would end up in its own subtree.
 	FailureWouldCycle Failure = "would-cycle"

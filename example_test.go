@@ -48,7 +48,7 @@ func Example() {
 	// rename [IX / IX /dir1 X /dir1/dir2]
 }
 
-// Whoever collides learns with what.
+// Whoever collides learns what is in the way.
 func ExampleConflictError() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New())
@@ -94,7 +94,7 @@ func ExampleLock_Context() {
 	// true
 }
 
-// A scope makes acquisitions belong together whose contexts do not descend from each other.
+// A scope joins acquisitions whose contexts do not descend from each other.
 func ExampleLocker_Scope() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New())
@@ -135,8 +135,7 @@ func ExampleLock_ReleaseInBackground() {
 	// 0 trees are locked
 }
 
-// errArchived is a sentinel of a program's own, which the middleware answers as it does a name that
-// is taken.
+// errArchived is a program's own sentinel, which the middleware answers like a name that is taken.
 var errArchived = pathlock.FailureNameTaken.New("the plan is archived")
 
 // An error states what has failed, however it is wrapped.
@@ -162,7 +161,7 @@ func ExampleTreeResolver() {
 	// true
 }
 
-// Where nodes are is for the program to say. The resolver of package gormplugin reads its tables.
+// The program says where nodes are. The resolver of package gormplugin reads its tables.
 func ExampleResolverFunc() {
 	suites := map[string]string{"17": "/api/login"}
 	resolver := pathlock.ResolverFunc(func(_ context.Context, id string) (pathlock.Location, error) {
@@ -275,8 +274,8 @@ type waitingObserver struct {
 
 func (o *waitingObserver) Waiting(context.Context, pathlock.Event) { o.do() }
 
-// Whoever has waited looks again at what its work was planned on: those before it may have changed
-// that.
+// A request that has waited checks again what its work was planned on: earlier holders may have
+// changed it.
 func ExampleLock_Waited() {
 	ctx := context.Background()
 	observer := new(waitingObserver)
@@ -328,8 +327,8 @@ func ExampleWithObserver() {
 	// released: rename
 }
 
-// Anna and Ben each hold what the other one wants. Who would close the circle hears so at once, and
-// gives back what it has.
+// Anna and Ben each hold what the other one wants. Whoever would close the cycle learns so at once,
+// and gives back what it has.
 func ExampleDeadlockError() {
 	ctx := context.Background()
 	queued, granted := make(chan struct{}), make(chan error)
@@ -397,7 +396,7 @@ func ExampleMode() {
 	// true false
 }
 
-// One instance rebuilds the index, and the others do without.
+// One instance rebuilds the index, and the others do not.
 func ExampleLocker_Mutex() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New())
@@ -421,7 +420,7 @@ func ExampleLocker_Mutex() {
 	// <nil>
 }
 
-// balance is a row that refuses late writes: it has the fence of the latest one.
+// balance is a row that refuses late writes: it keeps the fence of the latest write.
 type balance struct {
 	amount int
 	fence  uint64
@@ -602,8 +601,8 @@ func editing(locker *pathlock.Locker) (pathlock.Tree, pathlock.Token) {
 	return tree, token
 }
 
-// Anna edits for ten minutes: no process has to live for as long, and whoever collides learns who
-// it is.
+// Anna edits for ten minutes: no process has to live that long, and whoever collides learns that
+// she does.
 func ExampleLock_Detach() {
 	locker := pathlock.New(memstore.New())
 	tree, token := editing(locker)
@@ -644,8 +643,8 @@ func ExampleLocker_Attach() {
 	// true <nil>
 }
 
-// The hold gets another end: a later one, or an earlier one. Whoever has the token ends it, in
-// whatever process.
+// Refresh moves the end of the hold, later or earlier. Whoever has the token can release it, in any
+// process.
 func ExampleLocker_Refresh() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New())

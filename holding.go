@@ -18,7 +18,8 @@ type holding struct {
 	lease     lease.Lease[*holding]
 	observers *observers
 
-	// Each lock knows its index. oneGrant and oneLock are the places of what is hardly ever longer.
+	// Each lock knows its index. oneGrant and oneLock are the arrays of lists that hardly ever have
+	// a second element.
 	grants   []*grant
 	locks    []*Lock
 	oneGrant [1]*grant
@@ -94,9 +95,9 @@ func (h *holding) covering(a *prepared, pins []*grant) []*grant {
 	return pins
 }
 
-// addLock adds a lock to the holding that relies on pins, which it copies, and whose context
-// descends from ctx. It must not call anything that may panic or end the goroutine: the grant has
-// no lock yet that could give it back.
+// addLock adds to the holding a lock that relies on pins and whose context descends from ctx. It
+// copies pins. It must not call anything that may panic or end the goroutine: the grant has no lock
+// yet that could give it back.
 func (h *holding) addLock(ctx context.Context, a *prepared, pins []*grant, reentrant bool) *Lock {
 	lock := &Lock{
 		holding: h, parent: ctx, note: a.Note, operation: a.Operation, lease: a.Lease,
@@ -119,8 +120,8 @@ func (h *holding) addLock(ctx context.Context, a *prepared, pins []*grant, reent
 	return lock
 }
 
-// removeLock takes a lock off the holding. It returns the grants that no lock relies on then, for
-// the caller to give back to the store.
+// removeLock takes a lock off the holding. It returns the grants that no lock relies on any more,
+// for the caller to give back to the store.
 func (h *holding) removeLock(lock *Lock) (unneeded []GrantID) {
 	last := len(h.locks) - 1
 	h.locks[last].index = lock.index
@@ -197,9 +198,9 @@ func (g *grant) covers(c Claim) bool {
 }
 
 // An attached hold outlives the processes that use it. What one of them acquires under it must not.
-// So it has a lease of its own in the store, which this process renews as that of any other lock,
-// and ends with the hold at the latest. Here it is a part of the hold's holding, its base, which
-// stays while it has parts.
+// So such a grant has a lease of its own in the store. This process renews it as that of any other
+// lock, and it ends with the hold at the latest. Here it is a part of the hold's holding, its base,
+// which stays while it has parts.
 
 // isAttachedIn reports whether the scope is that of an attached hold in the tree.
 func (s *Scope) isAttachedIn(tree Tree) bool { return s.attached != nil && s.attached.tree == tree }
@@ -243,7 +244,7 @@ func (h *holding) partOf(base *holding, id GrantID) {
 	base.parts = append(base.parts, h)
 }
 
-// leaveBase undoes partOf, where the holding is a part.
+// leaveBase undoes partOf, if the holding is a part.
 func (h *holding) leaveBase() {
 	if h.base == nil {
 		return

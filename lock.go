@@ -26,15 +26,15 @@ type Lock struct {
 	// limit ends a lock that is held for too long, nil if it may be held for any time.
 	limit *limit
 
-	// The scope's mutex guards what follows. [Lock.Exchange] changes note, which is at first the
-	// request's. pins are the grants that the lock relies on. Their array is in one, since there is
-	// hardly ever a second.
+	// The scope's mutex guards what follows. note is the request's until [Lock.Exchange] changes
+	// it. pins are the grants that the lock relies on. Their array is one, since there is hardly
+	// ever a second.
 	note string
 	pins []*grant
 	one  [1]*grant
 
-	// index is the lock's in its holding. released says that it has left the holding, because of
-	// why if that is not nil.
+	// index is the lock's place in its holding. released says that it has left the holding, and why
+	// is the reason, if there is one.
 	index    int
 	released bool
 	why      error
@@ -141,8 +141,8 @@ func (k *Lock) report(ctx context.Context, what string, method func(Observer, co
 
 // exchange asks the store to grant something else to the lock's owner. swap then puts it in the
 // place of what the lock relies on, which exchange releases if nothing else needs it. The owner
-// passes all that wait for it, so nobody is let in between. With the scope's mutex locked, request
-// says what to ask for, and swap is called. After an error the lock is as it was.
+// passes all that wait for it, so nobody is let in between. exchange calls request, which says what
+// to ask for, and swap with the scope's mutex locked. After an error the lock is as it was.
 func (k *Lock) exchange(ctx context.Context, request func() (prepared, error), swap func(fresh *Lock)) error {
 	h := k.holding
 	l := h.scope.locker
@@ -242,8 +242,8 @@ func (k *Lock) endContext(cause error) {
 	}
 }
 
-// endedSoFar is ctx.Err for whoever has just looked at the clock, which costs more than all else in
-// a re-entrant acquisition.
+// endedSoFar is ctx.Err for a caller that has just looked at the clock, which costs more than all
+// else in a re-entrant acquisition.
 func endedSoFar(ctx context.Context) error {
 	if c, ok := ctx.(*lockContext); ok {
 		return c.err()

@@ -128,8 +128,8 @@ func (l *Locker) StoreID(ctx context.Context) (string, error) {
 			break
 		}
 		if ok && try >= 5 && !conflict.Blocker.Waiting {
-			// Members of a quorum have ids that no majority has, from when they were used alone or
-			// since the others lost their data.
+			// A member of a quorum may have an id that no majority has: it was once used alone, or
+			// the others have lost their data.
 			_ = l.store.ForceRelease(ctx, identity, conflict.Blocker.Owner)
 		}
 	}

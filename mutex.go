@@ -19,29 +19,29 @@ const MutexNamespace = "mutex"
 // mutex.
 //
 // It re-enters by the context, as all locks do. Under [Lock.Context], a lock on the same name costs
-// no round trip and waits for nobody, and what is released last, releases. So goroutines that share
+// no round trip and waits for nobody, and the last release frees the name. So goroutines that share
 // the context share the hold. Any other context is another owner, also in the same goroutine, and
 // also under the lock of another name.
 //
 // Those that wait are served first come, first served, whichever process they are in.
 //
 // A lock is lost if its lease ends before its release. Then its context ends, with a cause that
-// matches [ErrLost], by the clock no later than the lease, so before anybody else gets the mutex.
-// What is written without a look at the context may still come late. Where that would do harm,
-// write [Lock.Fence] too, which grows with every grant of a name, and refuse writes with a smaller
-// fence than the last.
+// matches [ErrLost], by the clock no later than the lease, so before anybody else gets the mutex. A
+// write without a look at the context may still come late. If that would do harm, write
+// [Lock.Fence] too, which grows with every grant of a name, and refuse writes with a smaller fence
+// than the last.
 //
 // A holder that hangs while its process lives keeps the lease, so bound the hold: by MaxHold, or by
 // a deadline of the context given to Lock. At the earlier of the two, the lock is released, and its
-// context ends with a cause that matches [context.DeadlineExceeded], and by MaxHold
-// [ErrHeldTooLong], too. A mutex that is locked under that context is released at the same time. To
-// bound the wait alone, use TryLockFor.
+// context ends with a cause that matches [context.DeadlineExceeded], and [ErrHeldTooLong] too if
+// MaxHold was the earlier. A mutex that is locked under that context is released at the same time.
+// To bound the wait alone, use TryLockFor.
 //
 // Each name has its own record in the store, so names never wait for each other. The price is that
 // a deadlock across names goes undetected: lock them in one order everywhere, or bound the wait.
 type Mutex struct {
 	// Lease, MaxHold and Note are those of every request: see [Request]. Set them before the first
-	// use. Where MaxHold is 0, only a deadline of the context bounds the hold.
+	// use. If MaxHold is 0, only a deadline of the context bounds the hold.
 	Lease, MaxHold time.Duration
 	Note           string
 

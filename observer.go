@@ -154,10 +154,10 @@ const (
 	// that a plain read was out of date: the write is planned again, by locking reads.
 	StepAssert StepKind = "assert"
 	// StepCommit ends a database transaction. [FailureOf] of its error is [FailureOutcomeUnknown]
-	// where nobody knows whether it was committed.
+	// if nobody knows whether it was committed.
 	StepCommit StepKind = "commit"
-	// StepRollback undoes a database transaction. Its error is why, nil where the transaction's
-	// beginner asked for it.
+	// StepRollback undoes a database transaction. Its error is why, nil if the code that began the
+	// transaction asked for it.
 	StepRollback StepKind = "rollback"
 	// StepRetry is a further try of work that had to start over: of locking nodes that moved before
 	// they were locked, or of a transaction that the database aborted.
@@ -178,7 +178,7 @@ type Step struct {
 // The caller calls done at its end, once, with the error that it ended with. It is for code that
 // works with the locker's locks, as packages middleware and gormplugin do.
 //
-// [Locker.Serves] knows of a [StepHandler]. Other steps cost nothing where the locker has no
+// [Locker.Serves] knows of a [StepHandler]. Other steps cost nothing if the locker has no
 // observers.
 func (l *Locker) Step(ctx context.Context, s Step) (work context.Context, done func(err error)) {
 	work, done = ctx, unobserved

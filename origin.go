@@ -14,8 +14,8 @@ import (
 // optional. A [Locker] takes it from the context of [Locker.Acquire] and adds its own instance. The
 // store keeps it, so everybody who uses the store sees it in [Entry] and [Blocker].
 //
-// [WithOrigin] removes control characters, and those that turn the direction of what follows:
-// clients choose request ids. Text beyond 128 bytes of a field is cut off.
+// [WithOrigin] removes control characters, and those that change the direction of what follows:
+// clients choose request ids. It cuts a field off after 128 bytes.
 type Origin struct {
 	// Operation is what is done, as one of a small set of words: "rename". It is fit for a metric's
 	// label.
@@ -81,8 +81,8 @@ func (o *Origin) fields() [5]*string {
 // maxOriginField is the longest field of an origin, in bytes.
 const maxOriginField = 128
 
-// printable returns valid UTF-8 without control characters and without those that turn directions,
-// and at most maxOriginField bytes of it.
+// printable returns valid UTF-8 without control characters and those that change the direction of
+// text, and at most maxOriginField bytes of it.
 func printable(s string) string {
 	misleads := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 	if strings.ContainsFunc(s, misleads) || !utf8.ValidString(s) {

@@ -125,7 +125,7 @@ func (p Path) Parent() Path {
 	return Path{p.s[:i]}
 }
 
-// Child returns the path of the node called name below p. Its error matches [ErrInvalidPath]: no
+// Child returns the path of the node called name below p. The error matches [ErrInvalidPath] if no
 // node can have the name, or the path would have more than [MaxDepth] names.
 func (p Path) Child(name string) (Path, error) {
 	if err := checkName(name); err != nil {
@@ -195,7 +195,7 @@ func (p *Path) UnmarshalText(text []byte) error {
 // Fold is the default fold of lock keys. Two names share one slot if a case-insensitive or
 // space-padding collation holds them equal. Fold applies Unicode's canonical caseless matching (The
 // Unicode Standard, section 3.13, D145), composes the result (NFC) and drops trailing spaces. It
-// keeps one space where nothing that can be a name would remain.
+// keeps one space if nothing that can be a name would remain.
 //
 // Only lock keys are folded, never the data. Folding more than the database's collation does costs
 // false conflicts. Folding less lets two requests run into the unique index at once.

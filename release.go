@@ -24,8 +24,8 @@ const releaseTimeout = 5 * time.Second
 // else in the tree. [Locker.Shutdown] waits for the retries.
 //
 // Releasing a lock that [Locker.Attach] has returned ends the hold for everybody who has attached
-// its token, with everything acquired under their contexts. Where locks acquired under its own
-// context are left, the hold ends with the last of them.
+// its token, with everything acquired under their contexts. If locks acquired under its own context
+// are left, the hold ends with the last of them.
 func (k *Lock) Release(ctx context.Context) error {
 	grants, err := k.end(nil)
 	if errors.Is(err, ErrNotHeld) {
@@ -43,10 +43,10 @@ func (k *Lock) Release(ctx context.Context) error {
 // An acquisition by the same Locker that does not wait is not refused because of a release that is
 // under way: it waits for that release and asks again. One by another process may be refused.
 //
-// Everything is done on return where there is no round trip to wait for, because the store is local
+// Everything is done on return if there is no round trip to wait for, because the store is local
 // ([Store.Local]) or an enclosing or an inner lock still needs the hold, and after
-// [Locker.Shutdown]. For a lock of a token's hold, it waits for the store: the bearer may end the
-// hold at once, and what is released after that would be reported as lost.
+// [Locker.Shutdown]. For a lock on a token's hold, ReleaseInBackground waits for the store: the
+// bearer may end the hold at once, and what is released after that would be reported as lost.
 func (k *Lock) ReleaseInBackground(ctx context.Context) { k.Abandon(ctx, nil) }
 
 // Abandon is [Lock.ReleaseInBackground] for code that watches over the lock of somebody else: the
@@ -76,7 +76,7 @@ func (k *Lock) giveBackLogged(ctx context.Context, grants []GrantID, lost error)
 	}
 }
 
-// inBackground runs a first try to release something, on another goroutine where it has to wait for
+// inBackground runs a first try to release something, on another goroutine if it has to wait for
 // the store and Shutdown has not been called.
 func (l *Locker) inBackground(tree Tree, release func()) {
 	var end func()

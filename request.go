@@ -13,8 +13,8 @@ import (
 const (
 	// maxNodes is the largest number of nodes in a claim set after [Normalize].
 	maxNodes = 4096
-	// MaxPathBytes is how many bytes the paths of a claim set have together at most. The set has at
-	// most 4,096 nodes. Each level of a deep node counts: its ancestors are claimed, too.
+	// MaxPathBytes is how many bytes the paths of a claim set may have together. The set has at most
+	// 4,096 nodes. Each level of a deep node counts: its ancestors are claimed, too.
 	MaxPathBytes = 1 << 20
 	// MaxNoteBytes is the longest [Request.Note], in bytes.
 	MaxNoteBytes = 512
@@ -60,7 +60,7 @@ type Request struct {
 	MaxHold time.Duration
 	// Note says what the lock is for. It is shown to those that collide with the lock.
 	Note string
-	// Operation is that of the request's [Origin], in place of that of the context. It does not
+	// Operation is the operation in the request's [Origin], in place of the context's. It does not
 	// reach [Lock.Context]: what is done under the lock keeps the context's.
 	Operation string
 	// OwnScope makes two workers exclude each other in Tree although both work under a lock of
@@ -70,7 +70,7 @@ type Request struct {
 	OwnScope bool
 	// Asserted says that the tree is right even if the lock keeps nobody out, because all that is
 	// written under it is asserted in its transaction, as package gormplugin does. Then [Degrade]
-	// may grant it without the lock store. The plugin sets it, and package middleware does where
+	// may grant it without the lock store. The plugin sets it, and so does package middleware if
 	// the spec is [Asserted].
 	//
 	// [Asserted]: https://pkg.go.dev/github.com/pathlock-go/pathlock/lockspec#Spec.Asserted
@@ -80,11 +80,12 @@ type Request struct {
 // prepared is a checked request, with defaults filled in and claims folded.
 type prepared struct {
 	Request
-	// folded[i] is Claims[i] with its path folded. It is Claims itself where nothing has to change.
+	// folded[i] is Claims[i] with its path folded. folded is Claims itself if nothing has to
+	// change.
 	folded []Claim
 	// observed is for observers, nil if there are none.
 	observed *observed
-	// deadline is that of the context, zero where there is none, or no MaxHold.
+	// deadline is the context's, zero if it has none or the request has no MaxHold.
 	deadline time.Time
 }
 

@@ -100,8 +100,8 @@ func TestExchange_noteStaysAfterDowngrade(t *testing.T) {
 	release(t, lock)
 }
 
-// A program can ask at start whether the options of its locker make sense, and hears then what the
-// first request would have been refused with.
+// A program can check at start whether the options of its locker make sense. It gets the error that
+// would have refused the first request.
 func TestCheck_refusesWhatEveryRequestWouldBeRefusedWith(t *testing.T) {
 	for says, option := range map[string]pathlock.Option{
 		"":                        pathlock.WithLease(pathlock.MinLease),

@@ -13,13 +13,12 @@ import (
 
 // Scope is who holds. Everything acquired under one scope has one [Owner], and never conflicts with
 // itself. [Locker.Acquire] makes a scope when its context carries none, and [Lock.Context] carries
-// it on. So most callers never see one. Use [Locker.Scope] where several acquisitions belong
-// together and none of their contexts descends from another's, such as the statements of one
-// transaction.
+// it on. So most callers never see one. Use [Locker.Scope] if several acquisitions belong together
+// and none of their contexts descends from another's, such as the statements of one transaction.
 type Scope struct {
 	locker *Locker
 	owner  Owner
-	// prefix begins the scope's grant ids where other scopes have the same owner.
+	// prefix begins the scope's grant ids if other scopes have the same owner.
 	prefix string
 	// only is the one tree that the scope holds in, zero if it holds in any: see
 	// [Request.OwnScope].
@@ -34,8 +33,8 @@ type Scope struct {
 	oneHolding [1]*holding // the place of holdings
 	// grantIDs counts the ids that were given out.
 	grantIDs int64
-	// asking has the tree of each acquisition that the store is asked for. What it may already have
-	// granted must not be detached with the rest.
+	// asking has the tree of each acquisition that the store has yet to answer. What it may already
+	// have granted must not be detached with the rest.
 	asking []Tree
 	one    [1]Tree // the place of asking, which is hardly ever longer
 }
@@ -59,8 +58,8 @@ func (l *Locker) newScope(only Tree) *Scope {
 	return s
 }
 
-// scopeOf returns the scope of a request under ctx, which was joined: a new one if ctx carries
-// none.
+// scopeOf returns the scope of a request under ctx, a joined context. It makes a new one if ctx
+// carries none.
 func (l *Locker) scopeOf(ctx context.Context, req Request) *Scope {
 	if req.OwnScope {
 		if s, ok := ctx.Value(treeScopeKey{l, req.Tree}).(*Scope); ok {
@@ -119,8 +118,8 @@ func (s *Scope) reenter(ctx context.Context, a *prepared) (*Lock, error) {
 	return s.cover(ctx, a)
 }
 
-// isContextOf reports whether ctx is that of a lock of the holding. Then the caller, which has
-// asked it for its error, has looked at the clock.
+// isContextOf reports whether ctx is that of a lock of the holding. If so, the caller looked at the
+// clock when it asked ctx for its error.
 func isContextOf(ctx context.Context, h *holding) bool {
 	c, ok := ctx.(*lockContext)
 	return ok && c.holding == h

@@ -37,8 +37,8 @@ type Entry struct {
 	// Fence is the grant's; 0 while the request waits.
 	Fence uint64 `json:"fence"`
 	// Since is when the grant was made or the wait began. Until is when the grant's lease or the
-	// wait ends, by the clock of [Snapshot.Now]. An apart grant ends with the owner's lease where
-	// that ends first.
+	// wait ends, by the clock of [Snapshot.Now]. An apart grant ends with the owner's lease if that
+	// ends first.
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
 }
@@ -50,8 +50,8 @@ type Blocking struct {
 	// Waiting says that it waits.
 	Waiting bool
 	// Path and Mode are where the two conflict: the topmost such node, and what the blocker has or
-	// wants there. Where one of the two asks for the gate, Path is the root, and Mode is the
-	// blocker's there, or [ModeX] if it has the gate.
+	// wants there. If one of the two asks for the gate, Path is the root, and Mode is the blocker's
+	// there, or [ModeX] if it has the gate.
 	Path Path
 	Mode Mode
 }

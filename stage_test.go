@@ -105,7 +105,7 @@ func newProcess(store pathlock.Store, degrades bool) *process {
 	return p
 }
 
-// set has a hook asked for some calls, and no other one for any call.
+// set makes a hook run before some calls, and no other hook before any call.
 func (p *process) set(hook func(context.Context) error, calls ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +115,7 @@ func (p *process) set(hook func(context.Context) error, calls ...string) {
 	}
 }
 
-// stall has calls wait until they are let through, or their contexts end.
+// stall makes calls wait until they are let through, or their contexts end.
 func (p *process) stall(calls []string) {
 	through := make(chan struct{})
 	p.through = through
@@ -215,7 +215,7 @@ func (c *call) errorOf(words []string) error {
 	return errors.Join(all...)
 }
 
-// fail has calls of a process fail, those before "=" with the errors behind it.
+// fail makes the calls that stand before "=" fail with the errors that stand behind it.
 func (c *call) fail() {
 	at := slices.Index(c.Words, "=")
 	err := c.errorOf(c.Words[at+1:])

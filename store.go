@@ -27,9 +27,9 @@ type Store interface {
 	// If a holder in its way waits for its own owner, a request that may wait gets a
 	// [*DeadlockError] at once: that holder would have to go first.
 	//
-	// A lease begins with the grant where the grant is made at once. Where the grant is handed over
-	// to a waiter, it begins with the waiter's last sign of life: a crashed waiter gets no more
-	// than what is left. Its place in the queue ends within one lease of that moment too.
+	// If a grant is made at once, its lease begins with it. If it is handed over to a waiter, its
+	// lease begins with the waiter's last sign of life: a crashed waiter gets no more than what is
+	// left. Its place in the queue ends within one lease of that moment too.
 	//
 	// After any error nothing is held and nothing is queued. If the store cannot be told, the
 	// lease's end clears it. The errors are:
@@ -37,8 +37,8 @@ type Store interface {
 	//     also matches the context's error if the context's deadline ended the wait.
 	//   - one that matches ctx.Err() when ctx is cancelled
 	//   - one that matches [ErrLost] when req.Held is set and the owner holds nothing, when
-	//     ForceRelease takes a waiting request away, and when the lease ends under which its owner
-	//     holds something
+	//     ForceRelease takes a waiting request away, and when the lease of what the owner holds
+	//     ends
 	//
 	// A second call with the same owner and grant id gets the same grant. It is a sign of life, and
 	// prolongs the lease of the grant.
@@ -180,7 +180,7 @@ type Acquisition struct {
 	Note string
 	// Origin says where the request came from, to the same people.
 	Origin Origin
-	// Waiting, where not nil, is called once when the request has taken its place in the queue and
+	// Waiting, if not nil, is called once when the request has taken its place in the queue and
 	// begins to wait. It must not block.
 	Waiting func()
 }
@@ -190,9 +190,10 @@ type Grant struct {
 	// Fence grows strictly with every grant in a tree, over the tree's whole life.
 	Fence uint64
 	// Asked is the latest moment, by this process's clock, at which the store is known not to have
-	// made the grant yet. It is when the last question that was answered by a place in the queue
-	// was sent, or else the first question. The lease lives for at least [Acquisition.Lease] from
-	// then on. Zero means the moment at which Acquire was called, for stores that cannot tell.
+	// made the grant yet. That is when the last question that got a place in the queue as its
+	// answer was sent, or else when the first question was. The lease lives for at least
+	// [Acquisition.Lease] from then on. Zero means the moment at which Acquire was called, for
+	// stores that cannot tell.
 	Asked time.Time
 	// degraded says that [Degrade] has made the grant without a store. There is no fence.
 	degraded bool
@@ -201,7 +202,7 @@ type Grant struct {
 // Lease asks for the renewal of one owner's lease, or of one of its apart grants'.
 type Lease struct {
 	Owner Owner
-	// Grant, where not empty, is the grant whose own lease is to be renewed instead of the owner's:
+	// Grant, if not empty, is the grant whose own lease is to be renewed instead of the owner's:
 	// see [Acquisition.Apart].
 	Grant GrantID
 	// For is how long the lease is to last from now.
@@ -216,8 +217,8 @@ type Transfer struct {
 	// From holds something, and To will. They may be the same. If not, To is a new owner, and no
 	// other transfer from From is under way.
 	From, To Owner
-	// Lease, where positive, is how long the lease lasts from now. It may end earlier than it would
-	// have. Where it is 0, the end stays.
+	// Lease, if positive, is how long the lease lasts from now. It may end earlier than it would
+	// have. If Lease is 0, the end stays.
 	Lease time.Duration
 }
 

@@ -21,8 +21,8 @@ import (
 // mistyped from a token whose hold has ended.
 type Token string
 
-// errTokenLost says that a token's hold has ended. It precedes ErrLost where both are wrapped, so
-// that [FailureOf] blames the hold and not the store.
+// errTokenLost says that a token's hold has ended. It precedes ErrLost if both are wrapped, so that
+// [FailureOf] blames the hold and not the store.
 var errTokenLost = FailureLockLost.New("pathlock: the hold that the token names has ended")
 
 // newToken returns the token of a detached owner's hold in a tree.
@@ -32,7 +32,7 @@ func newToken(tree Tree, owner Owner) Token {
 	return Token(text + "." + checksum(text))
 }
 
-// checksum returns 48 bits of a text's SHA-256. It keeps no secret: the owner is what cannot be
+// checksum returns 48 bits of a text's SHA-256. It need not be secret: the owner is what cannot be
 // guessed.
 func checksum(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -79,8 +79,8 @@ func WithoutRenewal() AttachOption { return func(h *holding) { h.lease.Fixed = t
 // it does any other, for the lease that [WithLease] states, unless [WithoutRenewal] is given. An
 // acquisition under the lock's context re-enters. What else it takes in the token's tree belongs to
 // the hold's owner, and has a lease of its own, which this process renews as that of any other
-// lock. If the process dies, that ends one lease later, and the hold lives on. It ends with the
-// hold at the latest.
+// lock. If the process dies, what it took ends one lease later, and the hold lives on. What it took
+// never outlives the hold.
 //
 // Any number of processes may attach a token at once. They are one owner, and do not wait for each
 // other. The first to release the lock ends the hold for all, as soon as nothing acquired under
@@ -108,7 +108,7 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 	if err != nil {
 		return nil, err
 	}
-	const unique = 12 // characters of 5 bits: no two attached scopes share their first ones
+	const unique = 12 // characters of 5 bits, which no two attached scopes share
 	scope := &Scope{locker: l, owner: owner, prefix: rand.Text()[:unique] + "."}
 	lock := scope.holdToken(ctx, token, tree, got, sent, opts)
 	lock.report(ctx, "Granted", Observer.Granted, 0, nil)
@@ -128,7 +128,7 @@ func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Trans
 	}
 	for _, t := range got.Grants {
 		if t.Apart {
-			continue // another user of the hold has taken it for itself
+			continue // a process that has the hold attached took it for itself
 		}
 		g := newGrant(Acquisition{Grant: t.ID, Gate: t.Gate, Claims: t.Claims}, Grant{Fence: t.Fence})
 		g.kept = true
@@ -183,8 +183,8 @@ func (l *Locker) ReleaseToken(ctx context.Context, token Token) error {
 	return nil
 }
 
-// transferToken asks the store for the hold that a token names, and sets its end to last from now
-// unless that is 0.
+// transferToken asks the store for the hold that a token names, and makes it last that long from
+// now unless last is 0.
 func (l *Locker) transferToken(ctx context.Context, what string, token Token, last time.Duration) (Tree, Owner, Transferred, error) {
 	tree, owner, err := token.parse()
 	if err != nil {

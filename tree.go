@@ -81,8 +81,7 @@ type ResolverFunc func(ctx context.Context, id string) (Location, error)
 func (f ResolverFunc) Resolve(ctx context.Context, id string) (Location, error) { return f(ctx, id) }
 
 // TreeResolver returns a [Resolver] of the ids of a namespace's trees. It finds the top of each,
-// and reads nothing: whether there is such a tree, and its id in another spelling, is not its
-// business.
+// and reads nothing: it checks neither whether there is such a tree nor how its id is spelt.
 func TreeResolver(namespace string) Resolver {
 	return ResolverFunc(func(_ context.Context, id string) (Location, error) {
 		tree, err := NewTree(namespace, id)
