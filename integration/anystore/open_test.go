@@ -63,13 +63,13 @@ func TestOpen_refuses(t *testing.T) {
 		{url: "etcds://u:secret@h1?ca_file=open_test.go", err: "no certificate in the URL's ca_file"},
 		{url: "zk://:secret@h1", err: "not a valid URL"},
 		{url: "zk://u:secret@h1?timeout=%zz", err: "not a valid URL"},
-		{url: "redis://u:secret@h1?max_claims=0", err: "max_claims is no number from 1 on"},
-		{url: "mysql://u:secret@tcp(h1:3306)/locks?max_waiters=x", err: "max_waiters is no number from 1 on"},
+		{url: "redis://u:secret@h1?max_claims=0", err: "max_claims is not a number from 1 up"},
+		{url: "mysql://u:secret@tcp(h1:3306)/locks?max_waiters=x", err: "max_waiters is not a number from 1 up"},
 		{url: "postgres://u:secret@h1/locks?prefix=A-", err: `the prefix "A-"`},
 
 		{url: "quorum:redis://:secret@h1|redis://h2|redis://h3|replicas=1", err: `no option "replicas"`},
 
-		{url: "quorum:memory://|timeout=secret", err: "timeout is no positive duration"},
+		{url: "quorum:memory://|timeout=secret", err: "timeout is not a positive duration"},
 		{url: "quorum:redis://:secret@h1|redis://:secret@h2", err: "odd"},
 		{url: "quorum:redis://:secret@h1|redis://secret@h2|redis://h3", err: "member 2 of the quorum: redisstore"},
 		{url: "quorum:redis://:secret@h1|redis://h2|redis://:secret@h1", err: "member 3 of the quorum: it is member 1 again"},

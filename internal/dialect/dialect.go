@@ -24,7 +24,8 @@ type Dialect struct {
 	Name Name
 	// mark is what names are quoted with.
 	mark string
-	// identity is the question what the server is, and imitations are products that answer it, too.
+	// identity is the query that asks what the server is. imitations are products that answer it,
+	// too.
 	identity   string
 	imitations []imitation
 	// mistake is a question that the server answers with an error. It is "" where every driver's
@@ -80,7 +81,7 @@ type Dialect struct {
 	// AssignBelow is an UPDATE that joins the rows of @table, called c, each with the row of
 	// @others that @belongs to it, and sets columns of c by the clause @set, SET included, where
 	// @where holds. It finds the rows of @others first, and those of @table by them: others are not
-	// locked. AssignQualifies is set where the columns of the clause have to be c's by name.
+	// locked. AssignQualifies is set where the clause has to qualify its columns with c.
 	AssignBelow     string
 	AssignQualifies bool
 	// Isolation is an expression for the transaction's isolation level and the session's usual one.
@@ -91,9 +92,9 @@ type Dialect struct {
 	// AsksLater is set where a locking read waits at rows that others have not committed yet.
 	// There, a write that puts a row at the top asks what is in its way after it has written.
 	AsksLater bool
-	// LockTop and ShareTop lock the number of a tree's top until the end of the transaction, where
-	// a SELECT of the isolation level has them as its source; both are "" where nothing has to be
-	// locked.
+	// LockTop and ShareTop are functions that lock the number of a tree's top until the end of the
+	// transaction, for the FROM of a SELECT of the isolation level. Both are "" where nothing has
+	// to be locked.
 	LockTop, ShareTop string
 	// ChildrenFirst is set where foreign keys are checked row by row, so that a subtree may have to
 	// be deleted from its leaves upwards.
@@ -102,9 +103,9 @@ type Dialect struct {
 	// table's schema, NULL for the one that statements find it in, and its name. It is "" where
 	// each text is a value of its own, whatever the type.
 	ColumnTypes string
-	// Collation returns the collation by which texts differ if their bytes do, and are in the order
-	// of these, on a server of a version. CollatesKeys is set where names and keys need it, too, to
-	// be told apart. Collation is nil where columns have it unless they state another.
+	// Collation returns, for a server's version, the collation that compares texts byte by byte.
+	// CollatesKeys is set where names and keys need it, too, to be told apart. Collation is nil
+	// where columns have it unless they state another.
 	Collation    func(version string) string
 	CollatesKeys bool
 	// TextsNeedSize is set where a text column without a size cannot be indexed as a whole.
@@ -126,7 +127,7 @@ type Dialect struct {
 	// ReturnsKeys is set where only RETURNING tells the key of a new row. Without it, SQLite tells
 	// the number of the row, which need not be its key.
 	ReturnsKeys bool
-	// CheckDeferred is the statement that has the database check deferred constraints at once; ""
+	// CheckDeferred is the statement that makes the database check deferred constraints at once; ""
 	// where none is deferred.
 	CheckDeferred string
 	// HidesCascades is set where the rows that a DELETE counts lack those that ON DELETE CASCADE
@@ -137,14 +138,14 @@ type Dialect struct {
 	CommitsDDL bool
 	// LockMigration is a SELECT that tries to take a lock of the database for a migration, and says
 	// whether it could. EndMigration releases the lock; it is "" where the end of the transaction
-	// does. Both are "" where migrations exclude each other without. LacksLocks reports whether an
-	// error of LockMigration says that the server has no such locks.
+	// does. Both are "" where migrations exclude each other without a lock. LacksLocks reports
+	// whether an error of LockMigration says that the server has no such locks.
 	LockMigration, EndMigration string
 	LacksLocks                  func(error) bool
 	// LockWait bounds how long a transaction waits for a lock.
 	LockWait LockWait
-	// Hides says why a session of which the catalogue says so sees other rows or values than a
-	// table has, and what to do.
+	// Hides says why a session sees other rows or values than a table has, if the catalogue says
+	// that it does, and what to do.
 	Hides string
 	// Classify says what an error of the driver means.
 	Classify func(error) Failure
@@ -156,14 +157,14 @@ type Dialect struct {
 	// Probe finds out whether an error has ended the transaction; nil where no error ends one
 	// unseen.
 	Probe *probe
-	// TooLong says whether an error means that a value is too long for a column or an index: what
-	// it names is "" where the error does not tell which.
+	// TooLong reports whether an error means that a value is too long for a column or an index, and
+	// which: names is "" if the error does not tell.
 	TooLong func(error) (names string, ok bool)
 	// Answered reports whether an error is the server's answer to a COMMIT, rather than the loss of
 	// the connection or the announcement of it. It is nil where there is no connection to lose.
 	Answered func(error) bool
-	// Aborts is set where the server, after an error in a transaction, runs nothing in it until it
-	// is rolled back, at least to a savepoint.
+	// Aborts is set where the server runs nothing more in a transaction after an error, until the
+	// transaction is rolled back, at least to a savepoint.
 	Aborts bool
 }
 
@@ -254,7 +255,7 @@ const (
 	joinTexts   = "? || SUBSTR(?, ?)"
 )
 
-// Grammar is what of hand-written SQL differs: its words, quotes and comments. A shape is a
+// Grammar is what differs in hand-written SQL: its words, quotes and comments. A shape is a
 // statement as package rawsql writes it.
 type Grammar struct {
 	// Quotes begin a string or a quoted name.
@@ -274,10 +275,10 @@ type Grammar struct {
 	Dollars bool
 	// StoredFunctions is set where a function that a SELECT calls may write.
 	StoredFunctions bool
-	// Copies finds, in SQL, what copies rows to another table where a migrator makes one anew.
+	// Copies finds, in SQL, the statement that copies rows to the table that a migrator makes anew.
 	Copies *regexp.Regexp
-	// RunsText finds, in a shape, a statement that runs a text, and Hides, in the SQL in small
-	// letters, what may hide a name there.
+	// RunsText finds, in a shape, a statement that runs a text, and Hides, in the SQL in lower
+	// case, what may hide a name there.
 	RunsText, Hides *regexp.Regexp
 	// Ends finds, in a shape, what ends the transaction or a part of it, and Stays what does not
 	// after all.

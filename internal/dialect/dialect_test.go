@@ -14,9 +14,9 @@ type answered string
 func (e answered) Error() string    { return "SQLSTATE " + string(e) }
 func (e answered) SQLState() string { return string(e) }
 
-// Of an error at a COMMIT, it has to be known whether the server has decided against the
-// transaction, or may as well have committed it. A row that the database does not take is told from
-// a statement that it cannot run.
+// Answered tells an error by which the server has decided against a COMMIT from one after which it
+// may have committed. Refuses tells a row that the database does not take from a statement that it
+// cannot run.
 func TestAnswered_andRefuses(t *testing.T) {
 	number := func(n uint16, state string) error {
 		e := &mysql.MySQLError{Number: n}

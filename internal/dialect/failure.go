@@ -41,7 +41,7 @@ const (
 	FailureUnavailable
 )
 
-// IsRetryable reports whether the whole should be run again.
+// IsRetryable reports whether the whole transaction should be run again.
 func (f Failure) IsRetryable() bool { return f == FailureRetry || f == FailureEnded }
 
 // IsOfAnother reports whether another row, transaction or statement may be to blame.
@@ -99,14 +99,14 @@ const errDBClosed = "sql: database is closed"
 // errPgxClosed is what pgx says of a connection that was lost between two statements.
 const errPgxClosed = "conn closed"
 
-// notConnected begins what pgx says of a connection that it could not make. Where connecting took
-// too long, by the pool's own limit, the error has nothing of the network's, only the deadline of a
-// context that is not the request's.
+// notConnected begins what pgx says of a connection that it could not make. If connecting took
+// longer than the pool's own limit, the error contains no error of the network, only the deadline
+// of a context that is not the request's.
 const notConnected = "failed to connect to `"
 
 // A message of a database may hold what a user has written, and so may an error of a hook that
-// never came from a database. So an error of the driver is known by its type. Where there is none
-// to go by, a message counts only in the place where the driver writes it.
+// never came from a database. So an error of the driver is known by its type. If the driver has no
+// such type, a message counts only in the place where the driver writes it.
 
 // walk calls visit with err and every error that it wraps.
 func walk(err error, visit func(error)) {

@@ -82,8 +82,8 @@ func lacksLocksMySQL(err error) bool {
 	return false
 }
 
-// MySQLNumber returns the number of an error that a server of MySQL or MariaDB has answered, 0 for
-// any other error.
+// MySQLNumber returns the number of an error that a MySQL or MariaDB server has answered with, 0
+// for any other error.
 func MySQLNumber(err error) uint16 {
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		return e.Number
@@ -204,8 +204,8 @@ func probeMySQL() *probe {
 		},
 		Open: func(ctx context.Context, tx *sql.Tx) (bool, error) {
 			var commits bool
-			// Where nothing is committed by itself, the server has begun another transaction in the
-			// place of the one that ended.
+			// Without autocommit, the server has begun another transaction in the place of the one
+			// that ended.
 			if err := tx.QueryRowContext(ctx, "SELECT @@autocommit").Scan(&commits); err != nil || !commits {
 				return false, err
 			}
@@ -221,8 +221,8 @@ func probeMySQL() *probe {
 	}
 }
 
-// mysqlGrammar is MariaDB's, too, where sql_mode may allow [names], and compound statements hold
-// others.
+// mysqlGrammar is MariaDB's, too. There, sql_mode may allow [names], and compound statements
+// contain other statements.
 var mysqlGrammar = &Grammar{
 	Quotes: "'\"`[", Escaped: []string{"", "'", `'"`}, Dashes: regexp.MustCompile(`^--([\x00- \x7f]|$)`), HashComments: true, LineEnds: "\n",
 	Charsets: true, Executes: regexp.MustCompile(`^m?!`), StoredFunctions: true, Copies: never,

@@ -17,7 +17,7 @@ type rowSQL struct {
 }
 
 // Live is the condition that a deletion mark, given as SQL, means a live row: NULL or a zero value
-// or, where when is given, all but this literal. Any time marks a deleted row, even the zero time,
+// or, if when is given, all but this literal. Any time marks a deleted row, even the zero time,
 // since GORM asks for NULL alone there. The condition is never NULL.
 func (d *Dialect) Live(column string, kind ColumnKind, when string) string {
 	null := column + " IS NULL"

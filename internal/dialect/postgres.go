@@ -37,7 +37,7 @@ var PostgreSQL = &Dialect{
 	Isolation:      postgresIsolation,
 	Refuse:         refusePostgres,
 	Join:           joinTexts,
-	// Of a domain, the type is the one below.
+	// The type of a domain is its base type.
 	ColumnTypes: "SELECT a.attname, COALESCE(b.typname, y.typname) FROM pg_attribute AS a JOIN pg_type AS y ON y.oid = a.atttypid LEFT JOIN pg_type AS b ON b.oid = y.typbasetype " +
 		"WHERE a.attrelid = to_regclass(COALESCE(quote_ident(?) || '.', '') || quote_ident(?)) AND a.attnum > 0",
 	AssignBelow: assignBelow,
@@ -55,8 +55,8 @@ var PostgreSQL = &Dialect{
 	MisjudgesLists: true,
 }
 
-// stateError is an error that a server of PostgreSQL has answered. The errors of pgx and of lib/pq
-// both have that method.
+// stateError is an error that a PostgreSQL server has answered with. The errors of pgx and of
+// lib/pq both have that method.
 type stateError interface {
 	error
 	SQLState() string
@@ -66,7 +66,7 @@ type stateError interface {
 // it.
 func stateErrorOf(err error) (stateError, bool) { return errors.AsType[stateError](err) }
 
-// SQLState returns the SQLSTATE of an error that a server of PostgreSQL has answered, "" for any
+// SQLState returns the SQLSTATE of an error that a PostgreSQL server has answered with, "" for any
 // other error.
 func SQLState(err error) string {
 	if e, ok := stateErrorOf(err); ok {
@@ -112,13 +112,13 @@ func refusePostgres(isolation string) string {
 	level, usual, _ := strings.Cut(isolation, "/")
 	switch {
 	case level == "repeatable read":
-		return "REPEATABLE READ, at which an UPDATE misses rows that were committed meanwhile: begin the transaction with sql.TxOptions{Isolation: sql.LevelReadCommitted}, " +
+		return "REPEATABLE READ, at which an UPDATE misses rows that others commit meanwhile: begin the transaction with sql.TxOptions{Isolation: sql.LevelReadCommitted}, " +
 			"or set default_transaction_isolation to 'read committed'"
 	case level == serialisable && usual != serialisable:
-		return "SERIALIZABLE beside others at " + strings.ToUpper(usual) + ", of which it does not notice what they commit meanwhile: leave the transaction at the usual level, " +
+		return "SERIALIZABLE beside others at " + strings.ToUpper(usual) + ", whose commits it does not notice: leave the transaction at the usual level, " +
 			"or set default_transaction_isolation to 'serializable' for everybody who writes the tree"
 	case usual == serialisable && level != serialisable:
-		return strings.ToUpper(level) + " beside others at SERIALIZABLE, which do not notice what it commits meanwhile: leave the transaction at the usual level"
+		return strings.ToUpper(level) + " beside others at SERIALIZABLE, which do not notice its commits: leave the transaction at the usual level"
 	default:
 		return ""
 	}

@@ -13,7 +13,7 @@ import (
 // by a part of what it says of itself, in lower case.
 type imitation struct{ mark, name, why string }
 
-// unproved is why a product is refused about which no more is known.
+// unproved is why a product is refused if nothing more is known about it.
 const unproved = "it is not known whether its row locks keep a tree right"
 
 var mysqlImitations = []imitation{
@@ -45,8 +45,8 @@ var postgresImitations = []imitation{
 // not relied on.
 type Imitation struct{ Product, Version, Why string }
 
-// Imitation asks the server at the end of a connection what it is, and returns nil where it is what
-// it seems to be. answered is false where the server did not say, or there is nothing to ask.
+// Imitation asks the server at the end of a connection what it is, and returns nil if it is what it
+// seems to be. answered is false if the server did not say, or there is nothing to ask.
 func (d *Dialect) Imitation(ctx context.Context, on Asker) (found *Imitation, answered bool) {
 	if d.identity == "" {
 		return nil, false
@@ -64,10 +64,10 @@ func (d *Dialect) Imitation(ctx context.Context, on Asker) (found *Imitation, an
 	return nil, true
 }
 
-// Illegible asks the server at the end of a connection for an error, and returns what a driver is
-// that does not pass the error on in the form that is read here. A deadlock would go unseen, by
-// which the server has ended a transaction. It returns nil where all is well, and where there was
-// no answer.
+// Illegible asks the server at the end of a connection for an error. If the driver does not pass
+// the error on in the form that is read here, Illegible returns what the driver is: a deadlock,
+// which ends the transaction on the server, would go unseen. It returns nil if all is well, or
+// there was no answer.
 func (d *Dialect) Illegible(ctx context.Context, on Asker, through driver.Driver) *Imitation {
 	if d.mistake == "" {
 		return nil
@@ -87,7 +87,7 @@ func (d *Dialect) Illegible(ctx context.Context, on Asker, through driver.Driver
 	}
 	return &Imitation{
 		Product: "the driver " + name, Version: err.Error(),
-		Why: "its errors tell no error number, by which a deadlock is known: use github.com/go-sql-driver/mysql",
+		Why: "its errors lack the error number by which a deadlock is known: use github.com/go-sql-driver/mysql",
 	}
 }
 

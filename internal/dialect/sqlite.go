@@ -46,7 +46,7 @@ const (
 )
 
 // sqliteMeanings are what SQLite's messages mean. See https://www.sqlite.org/rescode.html. A
-// database that is read-only is to no session another one, as a standby's is.
+// read-only database is never FailureReadOnly: unlike after a failover, no new session could write.
 var sqliteMeanings = []struct {
 	kind     Failure
 	messages []string

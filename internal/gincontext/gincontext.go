@@ -30,8 +30,8 @@ type Request struct {
 // requestKey is the context key of the [Request].
 type requestKey struct{}
 
-// New returns ctx with a request, for the handlers that are about to run. It is found by gin's
-// context once gin's request has the one that New returns.
+// New returns ctx with a request, for the handlers that are about to run. gin's context finds the
+// request once gin's own request has the context that New returns.
 func New(ctx context.Context) (context.Context, *Request) {
 	r := &Request{Context: ctx}
 	return r, r
@@ -111,7 +111,8 @@ func find(ctx context.Context) (context.Context, *Request) {
 	if !ok {
 		return nil, nil
 	}
-	// With ContextWithFallback, gin's context has what a request's has that was joined itself.
+	// With ContextWithFallback, gin's context also has the values of a request's context that was
+	// itself joined.
 	if j := ctx.Value(joinedKey{}); j != nil && j != gin.Value(joinedKey{}) {
 		return nil, nil
 	}
@@ -145,9 +146,9 @@ func Lookup(ctx context.Context, key any) any {
 	return nil
 }
 
-// Join returns ctx or, if it is gin's own context or derived from that, one with its values that
-// has those of the request's context, too, and ends with both. It may be used when the request is
-// over.
+// Join returns ctx unless it is gin's own context or derived from it. Then Join returns a context
+// that has the values of ctx and of the request's context, and ends when either does. It may still
+// be used when the request is over.
 func Join(ctx context.Context) context.Context {
 	inner, r := find(ctx)
 	if r == nil {

@@ -86,7 +86,7 @@ func isInterruption(err error) bool {
 const (
 	// NoOperation is for work whose origin names none.
 	NoOperation = "none"
-	// OtherOperation is for those that there was no room for.
+	// OtherOperation is for operations for which there was no room.
 	OtherOperation = "other"
 )
 
@@ -100,8 +100,8 @@ const (
 const MaxOperations = 24
 
 // Operations are those that are labels. There is room for a fixed number, beside those of
-// elections: alerts leave these out, and would take them for requests that are held up if they were
-// "other".
+// elections: alerts leave elections out, and would take them for requests that are held up if they
+// were "other".
 type Operations struct {
 	mu    sync.Mutex
 	known map[string]bool

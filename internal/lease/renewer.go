@@ -140,7 +140,7 @@ func (r *Renewer[K, H]) HasEnded(l *Lease[H]) bool {
 	return int64(now.Sub(r.epoch)) >= l.deadline.monotonic.Load() || now.Add(r.ahead).UnixNano() >= l.deadline.wall.Load()
 }
 
-// RenewNow makes the leases of a key due whose holders match.
+// RenewNow makes those leases of a key due whose holders match.
 func (r *Renewer[K, H]) RenewNow(key K, match func(H) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -22,7 +22,7 @@ type (
 	held = lease.Lease[int]
 )
 
-// key parts leases into two trees.
+// key splits leases into two trees.
 func key(holder int) string { return fmt.Sprint(holder % 2) }
 
 // A store that answers late, not at all, or with an error, by turns: every lease is renewed in time

@@ -77,7 +77,8 @@ type Operation struct {
 	Snapshot bool
 }
 
-// DisplacesRoot reports whether the operation would take the root of a tree away, which none can.
+// DisplacesRoot reports whether the operation would take the root of a tree away, which no
+// operation may.
 func (o Operation) DisplacesRoot() bool {
 	return o.Node.IsRoot() && (o.Kind == Rename || o.Kind == Move || o.Kind == Delete)
 }

@@ -57,8 +57,8 @@ func (q *Queue) mayPass(r, v *Request) bool {
 	return r.passes[v]
 }
 
-// InTheWay returns all requests that r waits for, once each: where the topmost of r's claims
-// conflicts, holders first.
+// InTheWay returns all requests that r waits for, holders first: each once, with the topmost of r's
+// claims that conflicts.
 func (q *Queue) InTheWay(r *Request) []Conflict {
 	var found []Conflict
 	seen := make(map[*Request]bool)

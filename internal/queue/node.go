@@ -58,7 +58,7 @@ func (l *list) before(order uint64) *claim {
 }
 
 // children are the records of the nodes right below a node. They are in a list while they are few,
-// as nearly everywhere. Then they are in a map by name until the last one goes.
+// as nearly everywhere. Once they are more, they are in a map by name until the last one goes.
 type children struct {
 	first  *node // linked by sibling, nil while there is a map
 	listed int

@@ -12,7 +12,7 @@
 // one. It is behind every earlier waiter that it conflicts with, except those that it may pass: a
 // request of an owner that holds something may pass a waiter that waits for that owner. A request
 // waits for the owners of the grants that it conflicts with, for those whom these owners wait for,
-// and for those whom the waiters wait for that it is behind.
+// and for those whom the waiters that it is behind wait for.
 //
 // A request is a deadlock if a holder in its way waits for the request's own owner: see
 // [Queue.Deadlock]. Since it is refused, the graph of waits has no cycle, and no waiter has to look
@@ -42,8 +42,8 @@
 // costs as much as it lets in.
 //
 // Only a conversion, the waiting request of an owner that holds something, can become free while
-// the request that it watches stays: when that one begins to wait for its owner. There are hardly
-// ever any. After each change those that watch a waiter are judged anew.
+// the request that it watches stays: when that request begins to wait for the conversion's owner.
+// Conversions are rare. After each change, those that watch a waiter are judged anew.
 package queue
 
 import (
@@ -64,7 +64,7 @@ type Queue struct {
 	nodes
 	waiters int
 	// version counts the changes after which a waiter may wait for other owners than before, and
-	// freed is the one for which no conversion is known to watch whom it may pass. A request that
+	// freed is the version at which no conversion watched a waiter that it may pass. A request that
 	// begins to wait makes no such change: where it would free a conversion it is a deadlock. Nor
 	// does a grant or a release of an owner that does not wait: nobody waits for others through it.
 	version, freed uint64

@@ -67,8 +67,9 @@ func (r *Request) Waits() bool { return r.state == waiting }
 // Granted reports whether the request is granted.
 func (r *Request) Granted() bool { return r.state == granted }
 
-// Watching returns the request that a waiting one watches: unless it is a conversion that may pass,
-// it cannot be granted while that one is there. It is nil before the request's first turn.
+// Watching returns the request that a waiting one watches. The waiting one cannot be granted while
+// that request is there, unless it is a conversion that may pass. Watching returns nil before the
+// request's first turn.
 func (r *Request) Watching() *Request { return r.watching }
 
 // Watchers returns the requests that watch this one.

@@ -1,5 +1,5 @@
-// Package shown prepares what stands in messages. Untrusted texts, such as ids, names and paths,
-// are on one line, at a bounded length, and never cut within a character.
+// Package shown prepares values for messages. It puts untrusted texts, such as ids, names and
+// paths, on one line, bounds their length, and never cuts within a character.
 package shown
 
 import (

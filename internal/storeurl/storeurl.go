@@ -155,12 +155,12 @@ func TakeTimeout(options url.Values) (time.Duration, error) {
 	d, err := time.ParseDuration(options.Get(name))
 	options.Del(name)
 	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("the URL's option %s is no positive duration such as 5s", name)
+		return 0, fmt.Errorf("the URL's option %s is not a positive duration such as 5s", name)
 	}
 	return d, nil
 }
 
-// TakeNumber takes an option out of a URL's options that is a number, least or more. It is 0 if
+// TakeNumber takes an option that is a number, least or more, out of a URL's options. It is 0 if
 // there is none.
 func TakeNumber(options url.Values, name string, least int) (int, error) {
 	if !options.Has(name) {
@@ -169,13 +169,13 @@ func TakeNumber(options url.Values, name string, least int) (int, error) {
 	n, err := strconv.Atoi(options.Get(name))
 	options.Del(name)
 	if err != nil || n < least {
-		return 0, fmt.Errorf("the URL's option %s is no number from %d on", name, least)
+		return 0, fmt.Errorf("the URL's option %s is not a number from %d up", name, least)
 	}
 	return n, nil
 }
 
-// Cut takes the options called names out of a URL, and leaves the others as they are. What is
-// behind its ? may be a password's end: it has no option then.
+// Cut takes the options called names out of a URL, and leaves the others as they are. What follows
+// its ? may be the end of a password: then it has no options.
 func Cut(rawURL string, names ...string) (rest string, taken url.Values) {
 	taken = url.Values{}
 	at := strings.LastIndexByte(rawURL, '?')
@@ -198,8 +198,8 @@ func Cut(rawURL string, names ...string) (rest string, taken url.Values) {
 	return base, taken
 }
 
-// Unknown returns an error if there are options that nobody has taken. It names those that there
-// are.
+// Unknown returns an error if there are options that nobody has taken. The error lists the known
+// ones.
 func (s *Servers) Unknown(known string) error {
 	for name := range s.Options {
 		return fmt.Errorf("the URL's option %q is none of %s", name, known)

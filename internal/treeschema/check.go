@@ -2,13 +2,13 @@
 // session, for what the plugin's promises rest on.
 //
 // A check returns [Finding] values. Each says what is missing, why that matters, and which SQL
-// mends it, or what to do where one plain statement does not. Programs call gormplugin.Verify,
-// which fills in the [Table] values from the models. This package knows neither GORM nor models.
+// mends it, or what to do if plain statements do not. Programs call gormplugin.Verify, which fills
+// in the [Model] values from the models. This package knows neither GORM nor models.
 //
-// It reads one database's catalogue by a query or two, which end in the same values for all, and
-// judges those. It may read the rows, and runs nothing else. It judges columns, plain indexes, and
-// the conditions and generated columns that AutoMigrate writes. What else could break a promise is
-// named, without a judgement.
+// It reads a database's catalogue by a query or two, which return the same kind of values on every
+// database, and judges those. It may read the rows, and runs nothing else. It judges columns, plain
+// indexes, and the conditions and generated columns that AutoMigrate writes. It names whatever else
+// could break a promise, without judging it.
 package treeschema
 
 import (
@@ -128,7 +128,7 @@ func (c *checker) checkKey() {
 // does no harm.
 var onConflict = regexp.MustCompile(`(not null )?on conflict (replace|ignore|fail|rollback)`)
 
-// checkConflicts looks for the clauses of SQLite that turn a conflict into something else than a
+// checkConflicts looks for the clauses of SQLite that turn a conflict into something other than a
 // plain error.
 func (c *checker) checkConflicts() {
 	for _, m := range onConflict.FindAllStringSubmatch(withoutLiterals(c.Text), -1) {
@@ -157,7 +157,7 @@ func (c *checker) checkForeignKeys() {
 		}
 		f := Finding{
 			Severity: Warning, Check: ForeignKeys, Missing: "the foreign key on " + k.Column + " says" + actions,
-			Why: "rows change or vanish without path locks, and without soft deletion", Advice: "make it again without that, where the database can; SQLite needs a new table",
+			Why: "rows change or vanish without path locks, and without soft deletion", Advice: "make it again without that, if the database can; SQLite needs a new table",
 		}
 		if strings.Contains(actions, "SET ") {
 			f.Severity, f.Why = Unsafe, "a row whose parent is deleted moves to the top, but keeps its path"
@@ -167,7 +167,7 @@ func (c *checker) checkForeignKeys() {
 }
 
 // aboutNamed are the findings about what else the database does with the rows of a table, by the
-// word that the queries have for it. What has no severity but [Warning] is not judged.
+// word that the queries have for it. Those of severity [Warning] judge nothing.
 var aboutNamed = map[string]Finding{
 	"heir": {
 		Severity: Unsafe, Check: Inheritance, Missing: "the table %s inherits from it",

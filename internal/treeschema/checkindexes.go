@@ -50,7 +50,7 @@ func spelt(text string) string {
 func (c *checker) same(theirs, ours string) bool {
 	theirs, ours = spelt(theirs), spelt(ours)
 	for _, m := range c.table.Marks {
-		// Where NULL is in no row, or in none that is live, it may be allowed or not.
+		// If NULL is in no row, or in no live row, it may be allowed or not.
 		if m.When == "" && !m.OrNull || !bool(c.columns[m.Column].Nullable) {
 			orNull := strings.ToLower(m.Column) + "isnullor"
 			theirs, ours = strings.ReplaceAll(theirs, orNull, ""), strings.ReplaceAll(ours, orNull, "")
@@ -137,7 +137,7 @@ func (c *checker) checkUnique() {
 		if slices.ContainsFunc(i, func(p part) bool { return p.Prefix > 0 && p.Column == c.table.Name }) {
 			c.found(Finding{
 				Severity: Warning, Check: Siblings, Missing: "the unique index " + i[0].Index + " compares only the beginning of " + c.table.Name,
-				Why: "it refuses names that are free", Advice: "drop it, and have one over the whole names",
+				Why: "it refuses names that are free", Advice: "drop it, and create one over the whole names",
 			})
 		}
 	}

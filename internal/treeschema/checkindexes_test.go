@@ -6,8 +6,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
-// What databases make of a condition is known, and any other grouping of it, which holds for more
-// rows. Nothing else is.
+// A condition is recognised as databases respell it, and in any other grouping, which holds for
+// more rows. Nothing else is.
 func TestSame(t *testing.T) {
 	t.Parallel()
 	c := checker{

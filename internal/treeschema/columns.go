@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-// Types that return what was written. A CHAR loses or gains spaces at its end, which the plugin
-// knows of keys; so it knows the spelling of a uuid. On SQLite the affinity decides, not the name.
+// Types that return what was written. A CHAR loses or gains spaces at its end. For keys, the plugin
+// allows for that, and for the spelling of a uuid. On SQLite the affinity decides, not the name.
 var (
 	keepsTexts = regexp.MustCompile(`^(varchar|character varying|(tiny|medium|long)?text)\b`)
 	keepsNames = regexp.MustCompile(keepsTexts.String() + `|^(\w+\.)?citext$`)
@@ -71,7 +71,7 @@ func (c *checker) isKept(col Column, types *regexp.Regexp) bool {
 	return types.MatchString(col.Type)
 }
 
-// foundColumn reports a column whose type or collation is wrong, unless there is no why.
+// foundColumn reports a column whose type or collation is wrong, unless why is empty.
 func (c *checker) foundColumn(check Check, severity Severity, col Column, why, statement string) {
 	if why == "" {
 		return

@@ -126,8 +126,8 @@ func (c *checker) generated(want, typ, expression string) (column string, statem
 	return column, []string{fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s AS (%s) VIRTUAL", c.dialect.Quote(c.table.name()), column, typ, expression)}
 }
 
-// postgresIndexBytes is the longest entry of a B-tree of PostgreSQL, and a little less.
-// See https://www.postgresql.org/docs/current/btree.html.
+// postgresIndexBytes is a little less than the longest entry of a PostgreSQL B-tree. See
+// https://www.postgresql.org/docs/current/btree.html.
 const postgresIndexBytes = 2600
 
 // takesName reports whether the index of a path has the name, too: many rows share the path of a
@@ -162,8 +162,8 @@ func (c *checker) createPathIndex(path string) (statements []string, advice stri
 	return []string{c.create("", path, key, "")}, ""
 }
 
-// parts quotes the columns of an index's key. Where the column's order may be another, the index
-// has that of bytes.
+// parts quotes the columns of an index's key. If the column's order may be another, the index has
+// that of bytes.
 func (c *checker) parts(columns []string) []string {
 	key := make([]string, len(columns))
 	for i, name := range columns {

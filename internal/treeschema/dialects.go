@@ -45,8 +45,7 @@ func withoutLiterals(text string) string {
 	return literal.ReplaceAllString(normal(text, " "), "''")
 }
 
-// readSQLiteTexts reads what SQLite has in the statement alone that made the table, and in those
-// that made its indexes.
+// readSQLiteTexts reads what SQLite has only in the statements that made the table and its indexes.
 func (c *catalogue) readSQLiteTexts() {
 	var key index
 	made := withoutLiterals(c.Text)
@@ -62,7 +61,8 @@ func (c *catalogue) readSQLiteTexts() {
 		}
 	}
 	for _, i := range c.indexes {
-		// A condition that is not found remains the whole statement, which no known one is.
+		// If no condition is found, the whole statement remains, which is none of the known
+		// conditions.
 		if _, condition, ok := strings.Cut(normal(i[0].Condition, " "), " where "); ok {
 			i[0].Condition = condition
 		}

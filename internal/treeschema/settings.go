@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-// setting is a setting of the server or the session, and what is found where its value is wrong.
-// Missing takes the value in the place of %s.
+// setting is a setting of the server or the session, and the finding if its value is wrong. Missing
+// takes the value in the place of %s.
 type setting struct {
 	name  string
 	wrong func(value string) bool

@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
-// checkRows looks for a live row without a value in a column of the tree, and for any row where the
+// checkRows looks for a live row without a value in a column of the tree, and for any row if the
 // table lacks such a column. It reads the table once, up to the row that it finds.
 func (c *checker) checkRows(ctx context.Context, conn Conn) error {
 	if !c.exists || c.Kind != "" {
@@ -61,14 +61,14 @@ func (c *checker) filling(columns []string) string {
 	return "if it is absent, add it by ALTER TABLE; then have pathlock fsck --repair fill it before the program starts"
 }
 
-// unfilled is a column that rows of a condition should have another value in.
+// unfilled is a column in which the rows of a condition should have another value.
 type unfilled struct {
 	column, rows string
 	args         []any
 	what, why    string
 }
 
-// unfilled returns the columns of the table that some of its rows may lack a value in.
+// unfilled returns the columns in which some rows of the table may lack a value.
 func (c *checker) unfilled() (all []unfilled) {
 	t, q := c.table, c.dialect.QuotePart
 	lacks := func(column, or, why string) {

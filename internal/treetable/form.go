@@ -115,8 +115,8 @@ func (f Form) Check(name string) error {
 	return nil
 }
 
-// Below returns the range of what is stored of the paths below one: the beginning that they have in
-// common, and the first text behind them, "" where there is none.
+// Below returns the range in which the paths below one are stored: the beginning that they have in
+// common, and the first text after them, "" if there is none.
 func (f Form) Below(path string) (prefix, end string) {
 	prefix = f.Print(path)
 	if f.Trail == "" && (path != "" || f.Lead != "") {
@@ -128,8 +128,8 @@ func (f Form) Below(path string) (prefix, end string) {
 	return prefix, prefix[:len(prefix)-1] + string(f.Separator[0]+1)
 }
 
-// Separators returns how many separators the column of a row holds more than the row's path has
-// names, where the column has names.
+// Separators returns how many more separators a row's column holds than the row's path has names,
+// if the column holds any name.
 func (f Form) Separators() int {
 	more := strings.Count(f.Lead+f.Trail, f.Separator) - 1
 	if f.OfParent {
@@ -153,8 +153,8 @@ var DefaultForm = Form{Lead: "/", Separator: "/"}
 // parent is the beginning of the patterns of forms that are of the parent.
 const parent = "parent:"
 
-// NameSeparators are what can stand between names, the most usual first. All of them are legible,
-// stand in SQL as they are, and are in no number and in no UUID but for the hyphen.
+// NameSeparators are what can stand between names, the most usual first. All of them are legible
+// and stand in SQL as they are. Only the hyphen occurs in numbers and UUIDs.
 const NameSeparators = "/.,:;|>~-"
 
 // ParseForm reads a pattern: a form with two names, each written as a star, such as "/0/*/*/".

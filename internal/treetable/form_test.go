@@ -77,8 +77,8 @@ func TestForm_readsNothingElse(t *testing.T) {
 	}
 }
 
-// In the order of bytes, what lies below a path is the range that Below says, and nothing else is
-// that begins with its first text. A move replaces the beginning of what is stored.
+// In the order of bytes, what lies below a path is the range that Below returns, and nothing else
+// begins with its prefix. A move replaces the beginning of what is stored.
 func TestForm_subtreesAreRanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawForm(t)

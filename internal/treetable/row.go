@@ -8,9 +8,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// ErrNoName is matched by the error for a name column that is NULL, or holds something else than
+// ErrNoName is matched by the error for a name column that is NULL, or holds something other than
 // text.
-var ErrNoName = errors.New("name is no text")
+var ErrNoName = errors.New("name is not text")
 
 // RowName returns the name in a value of a name column. The error says why no path can have the
 // name. It matches [pathlock.ErrInvalidPath] for a text, which RowName returns all the same, and

@@ -3,8 +3,8 @@
 // command line share its [Table].
 //
 // Programs keep "/a/b", "/0/1/7/", "1,7," or "a.b.c"; package pathlock, and all that plans, knows
-// "/a/b" only, the path of [pathlock.Path.Column]. A [Form] turns the one into the other, where a
-// column is read and where it is written. In every form, what is stored of a row, up to the next
+// only "/a/b", the path of [pathlock.Path.Column]. A [Form] turns the one into the other, when a
+// column is read and when it is written. In every form, what is stored of a row, up to the next
 // separator, is the beginning of what is stored of the rows below. So a subtree is a range of the
 // column's index, and a move replaces one beginning with another.
 //
@@ -139,7 +139,7 @@ func (t *Table) check(leaf bool) error {
 			return fmt.Errorf("the leaves %q have a depth, and %q has none", below.Table, t.Table)
 		}
 		if below.Path != "" && t.Path == "" || below.IDPath != "" && t.IDPath == "" {
-			return fmt.Errorf("the leaves %q have a path of a kind that %q has not", below.Table, t.Table)
+			return fmt.Errorf("the leaves %q have a path of a kind that %q does not have", below.Table, t.Table)
 		}
 	}
 	return nil
@@ -156,11 +156,11 @@ func (t *Table) CheckColumns(leaf bool) error {
 			return err
 		}
 		if path.column == "" && path.form != "" {
-			return fmt.Errorf("the form %q is that of no column", path.form)
+			return fmt.Errorf("the form %q belongs to no column", path.form)
 		}
 	}
 	if _, err := strconv.ParseUint(cmp.Or(t.DepthTop, "1"), 10, 8); err != nil || t.DepthTop != "" && (t.Depth == "" || leaf) {
-		return fmt.Errorf("%q cannot be the depth of a row at the top: it takes a number from 0 to 255, and a table that has a depth and is none of leaves", t.DepthTop)
+		return fmt.Errorf("%q cannot be the depth of a row at the top: it takes a number from 0 to 255, and a table that has a depth and is not one of leaves", t.DepthTop)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestTable_Check(t *testing.T) {
 		{"no path", "neither a path nor an id path", func(s *treetable.Table) { s.Path = "" }},
 		{"a column for two purposes", `the name column and the path column are both "name"`, func(s *treetable.Table) { s.Path = "name" }},
 		{"a form that cannot be", "two stars", func(s *treetable.Table) { s.PathForm = "/*" }},
-		{"a form of no column", "that of no column", func(s *treetable.Table) { s.IDPathForm = "/*/*" }},
+		{"a form of no column", "belongs to no column", func(s *treetable.Table) { s.IDPathForm = "/*/*" }},
 		{"a value of no mark", "in no column", func(s *treetable.Table) { s.Deleted, s.DeletedWhen = "", "archived" }},
 		{"a depth", "", func(s *treetable.Table) { s.Depth, s.DepthTop, s.Leaves[0].Depth = "level", "0", "level" }},
 		{"a depth of no column", "a table that has a depth", func(s *treetable.Table) { s.DepthTop = "0" }},

@@ -18,7 +18,7 @@ var (
 	// ErrTooLarge is the error of a body that is longer than the limit.
 	ErrTooLarge = errors.New("the body is too large")
 	// ErrGone is the error of a body that earlier code has read.
-	ErrGone = errors.New("what ran before has read the body, and has not put it back")
+	ErrGone = errors.New("earlier code has read the body, and has not put it back")
 )
 
 // keeper is the context of gin, which may keep what it has read of a body.
@@ -33,11 +33,11 @@ const bodyBytesKey = "_gin-gonic/gin/bodybyteskey"
 // ReadBody returns the body of a request before the work on it begins, unless it is longer than a
 // limit in bytes. So nobody waits for that work while a client sends its body byte by byte.
 // Handlers read it as if it had not been read, after an error, too. A body that is known to be
-// longer stays unread, since most of it would be waited for in any case.
+// longer stays unread: its handler has to wait for most of it in any case.
 //
 // Earlier middleware may have read the body by gin's ShouldBindBodyWith, which keeps what it reads,
-// and may have replaced it since. Then the request has the body that it has now, and what gin keeps
-// is the same afterwards: handlers read either. A body that it has read otherwise is gone.
+// and may have replaced it since. Then the replacement counts, and gin keeps the same afterwards:
+// handlers may read either. A body that it has read in another way is gone.
 //
 // The wait for the body is bounded if the timeout is positive, the connection takes read deadlines
 // and the server has no limit of its own. The error is ErrTimeout if either bound is reached. Then
@@ -77,7 +77,7 @@ func read(w http.ResponseWriter, r *http.Request, limit int64, timeout time.Dura
 		return nil, ErrTimeout
 	}
 	lift()
-	// What came after it comes again: there is more, its end, or the error.
+	// What comes after it comes again: the rest, its end, or the error.
 	r.Body = struct {
 		io.Reader
 		io.Closer
