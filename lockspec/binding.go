@@ -17,8 +17,8 @@ type Binding struct {
 	// Nodes are the nodes that the requests were planned on, each once. Resolve them again after
 	// the grant and compare: the locks of a node that moved meanwhile are in the wrong place.
 	Nodes []Node
-	// Moves are the nodes to which the request gives a path, where that is known. A node may have
-	// it already, at the moment.
+	// Moves are the nodes to which the request gives a path, if the path is known. A node may have
+	// it already.
 	Moves []Moved
 }
 
@@ -168,7 +168,7 @@ func (b *binder) add(p *part, v *values) error {
 }
 
 // noteMove notes the new path of a part's node, if it is known. It may be the path that the node
-// has at the moment.
+// has already.
 func (b *binder) noteMove(p *part, v *values, op operation.Operation, node, dest pathlock.Location) {
 	if op.Kind != operation.Rename && op.Kind != operation.Move || node.Tree != dest.Tree {
 		return

@@ -264,7 +264,7 @@ func TestBind_errorsOfOthersReachTheCaller(t *testing.T) {
 	_, err = values.Bind(func([]lockspec.Node) []pathlock.Resolution {
 		return []pathlock.Resolution{{Err: pathlock.ErrInvalidID}}
 	})
-	if want := `lockspec: const 2 is no id of the kind "": pathlock: invalid id`; err == nil || err.Error() != want || pathlock.FailureOf(err) != "" {
+	if want := `lockspec: const 2 is not an id of the kind "": pathlock: invalid id`; err == nil || err.Error() != want || pathlock.FailureOf(err) != "" {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -74,7 +74,7 @@ func ExampleSource_Path() {
 	binding, err := bind(move, `{"id": "/api/login", "dir": "web/forms/"}`)
 	fmt.Println(binding.Requests[0].Claims, err)
 
-	// What has no node of the tree beside it needs a resolver that knows the tree.
+	// A path without a node of the tree beside it needs a resolver that knows the tree.
 	spec := lockspec.Insert(lockspec.JSON("dir").Path("dir"), lockspec.JSON("name"))
 	for _, body := range []string{`{"dir": "/api", "name": "smoke"}`, `{"dir": "", "name": "smoke"}`, `{"name": "smoke"}`} {
 		binding, err := bind(spec, body)

@@ -62,7 +62,7 @@ func insert(parentID, name string, file bool) handler {
 	}
 }
 
-// rename gives a row another name. move puts it under another parent, and under another name where
+// rename gives a row another name. move puts it under another parent, and under another name if
 // newName is not empty.
 func rename(id, newName string) handler { return relocate(id, "", newName) }
 

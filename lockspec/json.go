@@ -14,8 +14,8 @@ import (
 
 // JSONValues returns what a JSON body has for a source, as [Spec.Read] wants it: the text of a
 // string, or the literal text of a number. So no id is rounded, and the resolver decides whether
-// "1e3" is an id. A [Source.Each] has to be an array of them. JSONValues returns none where the
-// field, or an object on the way to it, is missing, and [ErrNull] where the field is null.
+// "1e3" is an id. A [Source.Each] has to be an array of them. JSONValues returns none if the field,
+// or an object on the way to it, is missing, and [ErrNull] if the field is null.
 //
 // The lock has to be on the node that the handler works on. So the error is an [*InvalidError]
 // wherever the handler's decoder might read the field in another way. These are errors, beside
@@ -125,9 +125,9 @@ func isTaken(key string, written []byte, name string) bool {
 // hashBasis is the hash of an empty key.
 const hashBasis = 0x811c9dc5
 
-// hashOf is all by which jsoniter finds a field of a struct. Clients can forge it. It is of the
-// bytes before the first escape of a key, and of the characters from there on. It goes on from the
-// hash of what comes before.
+// hashOf is all by which jsoniter finds a field of a struct, and clients can forge it. It covers
+// the bytes before the first escape of a key, and the characters from there on. hash is that of
+// what comes before.
 func hashOf[C byte | rune](hash int64, key []C) int64 {
 	for _, c := range key {
 		if 'A' <= c && c <= 'Z' {

@@ -280,9 +280,9 @@ func count(judged []pair) tally {
 	return sum
 }
 
-// The promise: whatever the oracle finds bad, the claims keep apart; by both rules, and where one
-// of the two goes by the one rule and the other by the other. Two snapshot copies into each other's
-// source are the exception. They never break the tree.
+// The promise: whatever the oracle finds bad, the claims keep apart; by both rules, and if the two
+// go by different rules. Two snapshot copies into each other's source are the exception. They never
+// break the tree.
 func TestConflict_noneIsMissed(t *testing.T) {
 	for _, ruleA := range rules {
 		for _, ruleB := range rules {

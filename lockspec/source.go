@@ -81,9 +81,10 @@ func Const(value string) Source { return Source{from: fromConst, name: value} }
 // the request.
 //
 // It returns false if the request lacks the value. Return an [*InvalidError] for a request that
-// deserves a 400. It must not read the body, which is for the handler: use [JSON] and [Form]. What
-// the session has to add to their value, the resolver of the value's kind adds. Under package
-// middleware, its GinContext returns gin's context of the request's context, in a resolver, too.
+// deserves a 400. It must not read the body, which is for the handler: use [JSON] and [Form]. If
+// the session has to add something to their value, the resolver of the value's kind adds it. Under
+// package middleware, its GinContext returns gin's context of the request's context, in a resolver,
+// too.
 //
 // It is called once per request, before the locks. Its value stays when the request waits or starts
 // over. So it must not return what may change meanwhile, such as the parent of a node. Leave that
@@ -103,8 +104,8 @@ func (s Source) Kind(kind string) Source {
 //
 // Without a kind, it is the destination of a [Move] or a [Copy], in the tree of the node, or the
 // parent of an [Insert], in the tree that [Source.OrTop] is given. Slashes separate the names, and
-// may stand at either end. Nobody looks the path up: the handler's write does, and an authorisation
-// sees no node for it.
+// may stand at either end. The path is not looked up before the handler's write, and an
+// authorisation sees no node for it.
 //
 // With a kind, the resolver registered under it finds the node, as with [Source.Kind], such as
 // gormplugin's ResolverBy of the path column, which also knows the tree: that of the signed-in
@@ -178,15 +179,15 @@ func (s Source) Map(change func(string) string) Source {
 // OrTop returns s for a parent id whose absence, or null, means the top of a tree. Trees without a
 // root row need it, and so do clients that send "parent_id": null. An empty id, 0 and the zero UUID
 // mean the top as well: package gormplugin takes them for no parent, and a model without pointers
-// answers with them. OrTop is for the parent of an [Insert]
-// and the destination of a [Move] or a [Copy].
+// answers with them. OrTop is for the parent of an [Insert] and the destination of a [Move] or a
+// [Copy].
 //
 // The tree is that of the moved or copied node, or that of the node whose id the source tree finds:
 // OrTop(lockspec.Param("plan").Kind("plan")). Insert always needs the latter, but reads it only if
 // the request has no parent. Only the tree of that node counts. Give ids of trees a kind of their
 // own, with a [pathlock.TreeResolver]: without a kind, such an id is taken for that of a node,
-// which may be in another tree. Where all nodes are in one tree, its id is a [Const]. If the name
-// is not known, an operation at the top locks the whole tree, which is everything below the top.
+// which may be in another tree. If all nodes are in one tree, its id is a [Const]. If the name is
+// not known, an operation at the top locks the whole tree, which is everything below the top.
 //
 //	plan := lockspec.Param("plan").Kind("plan")
 //	lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), name)    X(/name) if there is no parent_id
@@ -247,7 +248,7 @@ func (s Source) check() error {
 		return fmt.Errorf("%s is a path: its resolver knows the top without OrTop", s)
 	}
 	if s.each && s.from != FromJSON && s.from != FromQuery && s.from != FromForm {
-		return fmt.Errorf("%s is no list: Each is for JSON, a query or a form", s)
+		return fmt.Errorf("%s is not a list: Each is for JSON, a query or a form", s)
 	}
 	if len(s.separator) > 0 && (s.from == FromJSON || len(s.separator) > 1 || s.separator[0] == "") {
 		return fmt.Errorf("%s is separated by %q: Each takes one text, for a query or a form", s, s.separator)

@@ -69,8 +69,8 @@ type values struct {
 	place  pathlock.Path
 }
 
-// read gets the values of a part, and checks the name. nodes are those of its node, of which the
-// values have none.
+// read gets the values of a part, and checks the name. nodes are the values of its node, which v
+// leaves out.
 func (p *part) read(get getter) (v values, nodes []value, err error) {
 	if nodes, err = p.node.readAll(get, !p.node.optional); err != nil {
 		return values{}, nil, err
@@ -132,8 +132,8 @@ func (s *Source) read(get getter, needed bool) (value, error) {
 	return all[0], nil
 }
 
-// readAll gets the values of a source, changed by [Source.Map]. Where there are none, as of the
-// zero source, it returns a value that is not ok.
+// readAll gets the values of a source, changed by [Source.Map]. If there are none, as for the zero
+// source, it returns a value that is not ok.
 func (s *Source) readAll(get getter, needed bool) ([]value, error) {
 	if s.isZero() {
 		return []value{{}}, nil
@@ -167,7 +167,7 @@ func (s *Source) explain(err error) error {
 	case errors.Is(err, ErrInvalid):
 		return err
 	case s.from == fromConst && errors.Is(err, pathlock.ErrInvalidID): // a mistake of the program's, not of the client's
-		return fmt.Errorf("lockspec: %s is no id of the kind %q: %s", s, s.kind, err.Error())
+		return fmt.Errorf("lockspec: %s is not an id of the kind %q: %s", s, s.kind, err.Error())
 	case errors.Is(err, pathlock.ErrInvalidID):
 		return &InvalidError{Field: s.name, Reason: err.Error(), Err: err}
 	default:

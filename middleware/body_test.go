@@ -20,8 +20,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// What a handler reads is what the client sent, however long it is; what the spec needs a value of
-// is limited.
+// What a handler reads is what the client sent, however long it is; a body of which the spec needs
+// a value is limited.
 func TestBody_isHandedOnWhole(t *testing.T) {
 	const limit = 1000
 	for _, length := range []int{0, limit - len(`{"target":{"parent_id":4},"x":""}`), limit, limit + 1, 100 * limit} {
@@ -101,7 +101,8 @@ func TestBody_readOrReplacedBeforeTheLocks(t *testing.T) {
 	}
 }
 
-// What a middleware has read and keeps for itself is unknown to the spec, and no value is missing.
+// What a middleware has read and keeps for itself is unknown to the spec, and does not count as
+// missing.
 func TestBody_readAndNotPutBack(t *testing.T) {
 	id, parent := lockspec.Param("id"), lockspec.Form("parent").OrTop()
 	for _, tt := range []struct {
@@ -144,7 +145,7 @@ func (c *closes) Close() error {
 	return nil
 }
 
-// half is a request of which the end does not come.
+// half is a request whose end does not come.
 const half = " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"name\":"
 
 // dial sends raw text to a server of the fixture's engine, and returns the connection. limit is the

@@ -23,8 +23,8 @@ func ClientDetail(err error) string {
 	return withoutForeign(err.Error(), err)
 }
 
-// stating returns the error that states a failure, of those that are joined, or that types of other
-// packages wrap.
+// stating returns, of errors that are joined or that types of other packages wrap, the one that
+// states a failure.
 func stating(err error) error {
 	for {
 		_, states := err.(interface{ Failure() pathlock.Failure })
@@ -52,7 +52,7 @@ func wrappedBy(err error) []error {
 	return nil
 }
 
-// withoutForeign is [Detail] of a text. err is the error in the text, or nil.
+// withoutForeign is [ClientDetail] of a text. err is the error in the text, or nil.
 func withoutForeign(text string, err error) string {
 	all, inside := foreign(err)
 	for _, part := range inside {

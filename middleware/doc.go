@@ -18,7 +18,7 @@
 // than [Config.MaxHold], with [pathlock.ErrHeldTooLong]. gin's own context, c, carries the locks
 // too, whatever gin's ContextWithFallback says, until the request is over; so do its copies. Work
 // that goes on when the client has left takes [context.WithoutCancel] of the request's context:
-// that of c has the request's end again.
+// that of c still ends with the request.
 //
 // Afterwards, outer middleware finds its own request again, with the parsed form, but without the
 // locks and without whatever else inner middleware put into the context.
@@ -66,7 +66,8 @@
 //     is answered with 400, and one that is a file counts as missing.
 //   - Several content types, a malformed one, and a charset other than UTF-8 are answered with 415.
 //     gin knows lower-case types only: others are put into lower case before the handler runs.
-//   - gin binds the query and not the body of a GET, and nobody reads that of a HEAD: 400.
+//   - gin binds the query and not the body of a GET, and nobody reads the body of a HEAD: a request
+//     that needs a value from there is answered with 400.
 //   - If earlier middleware read the body by [gin.Context.ShouldBindBodyWith], sources and handler
 //     read the copy that gin keeps. If it read JSON in another way, it must put the body back:
 //     otherwise the request is answered with 500. A form that it has parsed stays as it is.

@@ -254,7 +254,7 @@ func ExampleLocks_ReadJSON() {
 	// PATCH /suites/17 415
 }
 
-// Each user has a home folder, and the middleware before has found out who the user is.
+// Each user has a home folder, and earlier middleware has found out who the user is.
 func ExampleGinContext() {
 	drive, _ := pathlock.NewTree("drive", "1")
 	home := pathlock.ResolverFunc(func(_ context.Context, user string) (pathlock.Location, error) {

@@ -153,8 +153,8 @@ func TestProblem_sharedStaysAsItIs(t *testing.T) {
 	}
 }
 
-// A lock that is lost while the nodes are looked at again is told as such, whatever the resolver
-// says of it; so is the reason for which the request's own context has ended.
+// A lock that is lost while the nodes are looked at again is reported as such, whatever the
+// resolver says of it; so is the reason why the request's own context has ended.
 func TestFail_tellsWhatEndedALook(t *testing.T) {
 	for _, kind := range []string{"lock-store-unavailable", "enough"} {
 		f := newFixture(t, memstore.New(), middleware.Config{})

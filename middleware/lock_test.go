@@ -259,8 +259,7 @@ func TestLock_LeavesGinsContextToTheNextRequest(t *testing.T) {
 	}
 }
 
-// Where the new place is held by one who waits for the old one, the request lets go and starts
-// over.
+// If somebody who waits for the old place holds the new one, the request lets go and starts over.
 func TestRetry_thatWouldDeadlockStartsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, memstore.New(), middleware.Config{Wait: time.Minute})

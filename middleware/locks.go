@@ -39,8 +39,8 @@ type preparer interface {
 }
 
 // New returns middleware that takes locks from locker. It finds nodes by resolver, or by
-// [Config.Resolvers] where a spec names a kind. The resolver may be nil if every id of every spec
-// has a kind.
+// [Config.Resolvers] if a spec names a kind. The resolver may be nil if every id of every spec has
+// a kind.
 //
 // A [pathlock.BatchResolver] is asked for all ids of its kind in a request at once.
 func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Locks {
@@ -149,9 +149,9 @@ const (
 	defaultMaxHold     = time.Minute
 )
 
-// degradedHeader is the header of an answer that says "true" where the lock store was away, and the
-// request went on without it: see [pathlock.Degrade]. Only requests do whose specs are
-// [lockspec.Spec.Asserted].
+// degradedHeader is the header of an answer that says "true" if the lock store was away, and the
+// request went on without it: see [pathlock.Degrade]. Only requests whose specs are
+// [lockspec.Spec.Asserted] do.
 const degradedHeader = "Lock-Degraded"
 
 // Config says how locks are taken. The zero Config is usable.
@@ -175,9 +175,9 @@ type Config struct {
 	// requests carry none.
 	//
 	// A request that locks in the token's tree does so as the hold's owner, so that the holder's
-	// requests pass. The hold stays and ends when it would have. A malformed token is answered with
-	// 400. A token whose hold has ended, before the request or during it, is answered with 409
-	// (lock-lost). A token of another tree is ignored, and so is any token where the spec is
+	// requests pass. The hold stays, and ends when it would have ended anyway. A malformed token is
+	// answered with 400. A token whose hold has ended, before the request or during it, is answered
+	// with 409 (lock-lost). A token of another tree is ignored, and so is any token if the spec is
 	// [lockspec.None]. A token does not authorize: see Authorize.
 	Token func(r *http.Request) pathlock.Token
 

@@ -36,7 +36,7 @@ type Problem struct {
 	Instance string `json:"instance,omitempty"`
 	// Field names what is wrong in the request.
 	Field string `json:"field,omitempty"`
-	// Path and Mode are the refused claim, where others hold the node.
+	// Path and Mode are the refused claim, if others hold the node.
 	Path string `json:"path,omitempty"`
 	Mode string `json:"mode,omitempty"`
 	// Holder is who is in the way.
@@ -55,7 +55,7 @@ type Holder struct {
 	// a bearer of its token releases it.
 	Detached bool `json:"detached,omitempty"`
 	// Since is when the hold or wait began. Until is when it ends unless it is renewed. Both are
-	// left out where the lock store does not know them.
+	// left out if the lock store does not know them.
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"`
 }
@@ -70,7 +70,7 @@ func NewProblem(status int, slug, detail string) *Problem {
 }
 
 // Slug returns what follows [ProblemType] in the problem's type: the slug of [NewProblem], which is
-// a [pathlock.Failure] where [ProblemOf] knows one. A type that begins otherwise is returned whole.
+// a [pathlock.Failure] if [ProblemOf] knows one. A type that begins otherwise is returned whole.
 func (p *Problem) Slug() string { return strings.TrimPrefix(p.Type, ProblemType) }
 
 // Error implements error.

@@ -54,7 +54,7 @@ func (v *visit) bind(ctx context.Context, before lockspec.Binding) (lockspec.Bin
 	return before, nil
 }
 
-// resolve finds nodes, those of a kind at once where its resolver can.
+// resolve finds nodes, those of a kind at once if its resolver can.
 func (m *Locks) resolve(ctx context.Context, nodes []lockspec.Node) []pathlock.Resolution {
 	found := make([]pathlock.Resolution, len(nodes))
 	for i, n := range nodes {

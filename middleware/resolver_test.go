@@ -40,8 +40,8 @@ func (b *batches) ResolveAll(ctx context.Context, ids []string) []pathlock.Resol
 	return all
 }
 
-// The ids of a request are resolved together where the resolver can, and the request is answered as
-// if they had been resolved one after the other.
+// The ids of a request are resolved together if the resolver can, and the request is answered as if
+// they had been resolved one after the other.
 func TestResolver_resolvesIDsOfOneKindTogether(t *testing.T) {
 	id, parent := lockspec.Param("id"), lockspec.Query("parent")
 	move := lockspec.Move(id, parent)
@@ -78,8 +78,8 @@ func TestResolver_resolvesIDsOfOneKindTogether(t *testing.T) {
 	}
 }
 
-// Where a name that may change names the node, the resolver asks who is signed in, and finds the
-// node no more once it has moved.
+// If a name that may change names the node, the resolver asks who is signed in, and no longer finds
+// the node once it has moved.
 func TestToken_holdGoesAlongWithNodesNamedByPath(t *testing.T) {
 	for _, tt := range []struct {
 		renames bool

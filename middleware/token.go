@@ -83,7 +83,7 @@ func (v *visit) detach(ctx context.Context) {
 	if err == nil || errors.Is(err, pathlock.ErrLost) || errors.Is(err, pathlock.ErrNotHeld) {
 		return
 	}
-	// Nobody renews it, so it ends when it would have.
+	// Nobody renews it, so it ends when it would have ended anyway.
 	v.config.Log.LogAttrs(context.WithoutCancel(ctx), slog.LevelWarn, "middleware: a hold stays attached until it ends",
 		slog.Any("token", v.carried.token), slog.Any("error", err))
 }
@@ -154,8 +154,8 @@ func graft(p, from, to pathlock.Path) (pathlock.Path, error) {
 	return to, nil
 }
 
-// follow leaves with the hold what was taken for it at a node's new path, unless the node is where
-// it was. Too much stays with it then rather than too little.
+// follow leaves with the hold what was taken for it at a node's new path, unless the node is known
+// to be where it was: rather too much stays with the hold than too little.
 func (v *visit) follow(ctx context.Context, locks *lockSet) {
 	if locks.along == nil || !v.mayHaveMoved(ctx) {
 		return
@@ -164,8 +164,8 @@ func (v *visit) follow(ctx context.Context, locks *lockSet) {
 }
 
 // mayHaveMoved reports whether a node of the request is not where it was when it was locked, or may
-// not be. Where a path or an alias names the node, its new place is unknown: the name may have
-// changed with it.
+// not be. If a path or an alias names the node, its new place is unknown: the name may have changed
+// with it.
 func (v *visit) mayHaveMoved(ctx context.Context) bool {
 	if v.c.Request != v.request {
 		return true // c is another request's, and resolvers may depend on it
