@@ -40,11 +40,11 @@ type Config struct {
 	// request. Its error is logged at debug level, and not shown.
 	Authorize func(r *http.Request) error
 	// AuthorizeRelease returns who asks, for the log, if the request may take away what others
-	// hold. It is called after Authorize, for a release, and also where the page asks whether to
+	// hold. It is called after Authorize, for a release, and also when the page asks whether to
 	// offer one. The page is read-only if it is nil.
 	AuthorizeRelease func(r *http.Request) (who string, err error)
 
-	// Prefix begins the paths of all requests as the page gets them. Where [http.StripPrefix] or a
+	// Prefix begins the paths of all requests as the page gets them. If [http.StripPrefix] or a
 	// proxy removes what is before the page's own paths, it is "/". All other paths are answered
 	// with 404: if there were two spellings of a path, a rule in a proxy for the one would not know
 	// the other. Defaults to [DefaultPrefix].

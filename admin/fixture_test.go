@@ -32,9 +32,9 @@ type watched struct {
 	pathlock.Store
 	snapshots atomic.Int32
 	fail      error
-	// now, where not nil, is what there is in every tree.
+	// now, if not nil, is what there is in every tree.
 	now *pathlock.Snapshot
-	// releasing, where not nil, is called before a release by force, which then fails by its error.
+	// releasing, if not nil, is called before a release by force, which then fails with its error.
 	releasing func() error
 }
 

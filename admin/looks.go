@@ -62,7 +62,7 @@ func (l *looks) of(ctx context.Context, tree pathlock.Tree, every time.Duration,
 	return k.view, k.err
 }
 
-// forget has the next viewer look anew at a tree.
+// forget makes the next viewer look anew at a tree.
 func (l *looks) forget(tree pathlock.Tree) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +71,7 @@ func (l *looks) forget(tree pathlock.Tree) {
 }
 
 // answer sends what a look has seen, with the time of the answer, or 304 to a client that has the
-// same. The time is by the clock that the view's times are by, which is ahead of this process's.
+// same. The time is by the clock of the view's times, which is ahead of this process's by ahead.
 func answer(w http.ResponseWriter, r *http.Request, view any, ahead time.Duration) {
 	body := encode(view)
 	etag := `"` + hashed(string(body)) + `"`

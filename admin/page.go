@@ -116,8 +116,9 @@ func (p *page) mayRelease(r *http.Request) (who string, err error) {
 	return who, p.authorized(r, err)
 }
 
-// isForeign reports whether a page of another origin has the browser ask. Programs are none. The
-// browser would keep the answer of a GET from the foreign page, but the work would be done.
+// isForeign reports whether a page of another origin makes the browser ask. Programs are not
+// foreign. The browser would keep the answer of a GET from the foreign page, but the work would be
+// done.
 func (p *page) isForeign(r *http.Request) bool {
 	asPost := *r
 	asPost.Method = http.MethodPost

@@ -99,7 +99,7 @@ func readRelease(w http.ResponseWriter, r *http.Request) (release, error) {
 		err = json.Unmarshal(body, &asked)
 	}
 	if err != nil || !utf8.Valid(body) {
-		return release{}, invalid("body", "the body is no JSON object with namespace, id, key and reason")
+		return release{}, invalid("body", "the body is not a JSON object with namespace, id, key and reason")
 	}
 	return asked, asked.check()
 }

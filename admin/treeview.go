@@ -55,7 +55,7 @@ type claim struct {
 	Mode string `json:"mode"`
 }
 
-// edge leads from a waiter to an entry in its way, and to where and with which mode that is.
+// edge leads from a waiter to an entry in its way, and says where and in which mode that is.
 type edge struct {
 	Key  string `json:"key"`
 	Gate bool   `json:"gate,omitempty"`
@@ -135,7 +135,7 @@ func entryKey(tree pathlock.Tree, h *pathlock.Entry) string {
 	return holder + "-w" + strconv.FormatInt(h.Since.UnixMicro(), 36) + "-" + hashed(asks)[:8]
 }
 
-// hashed shortens a text that has to be the same or different, and nothing else.
+// hashed shortens a text that is only compared with others.
 func hashed(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return base32.StdEncoding.EncodeToString(sum[:10])

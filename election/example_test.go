@@ -31,7 +31,7 @@ func ExampleElection_Campaign() {
 	// context canceled
 }
 
-// A leader tells that it moves, and goes on leading.
+// A leader announces that it moves, and goes on leading.
 func ExampleLeadership_Proclaim() {
 	ctx := context.Background()
 	e := election.New(pathlock.New(memstore.New()), "primary")

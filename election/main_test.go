@@ -63,7 +63,7 @@ func (f *fixture) resign(all ...*election.Leadership) {
 	}
 }
 
-// queue has a candidate of another process wait its turn.
+// queue makes a candidate of another process wait its turn.
 func (f *fixture) queue(value string) <-chan *election.Leadership {
 	won := make(chan *election.Leadership, 1)
 	go func() { won <- f.campaign(f.Context(), f.office(), value) }()
@@ -71,7 +71,7 @@ func (f *fixture) queue(value string) <-chan *election.Leadership {
 	return won
 }
 
-// now returns what has come from a channel without that any time has passed.
+// now returns what has come from a channel without any time having passed.
 func now[T any](f *fixture, what string, c <-chan T) (v T) {
 	f.Helper()
 	synctest.Wait()
@@ -91,8 +91,8 @@ func (f *fixture) nothingLeft() {
 	}
 }
 
-// calls returns the calls of the processes that see the store as it can fail, but renewals, sorted:
-// releases are made in the background.
+// calls returns the calls of the processes whose store can be made to fail, except renewals,
+// sorted: releases are made in the background.
 func (f *fixture) calls() string {
 	synctest.Wait()
 	var calls []string

@@ -52,8 +52,8 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 //
 // Between two leaders it waits for the store to wake it, as one waiter in the election's tree. It
 // asks the store three times for each leader. While nobody leads, it looks again after 50 ms, and
-// then less and less often, down to once a second. It does the same where the store cannot take
-// more waiters.
+// then less and less often, down to once a second. It does the same if the store cannot take more
+// waiters.
 //
 // If the store does not answer, it yields an error that matches [pathlock.ErrUnavailable], and goes
 // on, at the same pace. The first answer after that is yielded again. Any other error is the last

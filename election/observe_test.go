@@ -158,7 +158,7 @@ func TestObserve_outlivesAnOutage(t *testing.T) {
 	})
 }
 
-// Where no more may wait, an observer looks from time to time.
+// If no more may wait, an observer looks from time to time.
 func TestObserve_goesOnWhereTheQueueIsFull(t *testing.T) {
 	in(t, func(f *fixture) {
 		f.cut.Set(testlock.Failing(pathlock.ErrConflict, "acquire"))

@@ -26,7 +26,7 @@ type capture struct {
 	sent http.Header
 	body []byte
 	size int64
-	// incomplete is set where the copy is not what the client got.
+	// incomplete is set if the copy is not what the client got.
 	incomplete bool
 
 	writes int
@@ -34,8 +34,8 @@ type capture struct {
 	streamed bool
 	// broken says that a failure occurred after another answer had begun.
 	broken bool
-	// late says that the request's context had ended before the first byte: since the client was
-	// gone, or since a lock was lost or held for too long.
+	// late says that the request's context had ended before the first byte: the client was gone, or
+	// a lock was lost or held for too long.
 	late bool
 	// request returns the context that the request has now.
 	request func() context.Context
@@ -84,8 +84,8 @@ func (w *capture) final(errors bool) bool {
 }
 
 // whole reports whether the handler has said everything that it had to say, as far as one can tell.
-// Where the client goes away, many a handler stops, and what it has written is no answer then. What
-// was written at once, when the client had gone already, is.
+// When the client goes away, many a handler stops, and what it has written is no answer then. What
+// it wrote in one go, when the client had gone already, is.
 func (w *capture) whole() bool {
 	w.begin()
 	if declared := w.sent.Get("Content-Length"); declared != "" {

@@ -49,8 +49,8 @@ type Config struct {
 	// Wait is how long a repetition waits for the answer of a request that is running. With
 	// [pathlock.NoWait], it is refused at once. Defaults to five seconds.
 	Wait time.Duration
-	// Lease is how long a request may take. After that, a repetition may take its place, and what
-	// it does not commit before that, it cannot commit any more. Defaults to a minute.
+	// Lease is how long a request may take. After that, a repetition may take its place, and then
+	// the request can no longer commit anything. Defaults to a minute.
 	Lease time.Duration
 	// Keep is how long an answer is kept. Tell your clients: a key that is sent again later is a
 	// new one. Defaults to a day.
@@ -67,7 +67,7 @@ type Config struct {
 	// Content-Language, Content-Location, ETag, Last-Modified, Link and Location. Set-Cookie is
 	// never recorded.
 	Headers []string
-	// Records reports whether an answer with a status is recorded. By default successes are,
+	// Records reports whether an answer with a status is recorded. By default these are: successes,
 	// redirections, and refusals that the same request would get again. These are not:
 	//
 	//   - 5xx: something failed, and the repetition may succeed;
@@ -75,7 +75,7 @@ type Config struct {
 	//   - 206, 401, 403, 406, 407, 411, 415-417, 426, 428 and 431, which depend on what is not part
 	//     of the request's fingerprint.
 	//
-	// Usually nothing has taken place then, and a repetition runs. Where something was committed
+	// Usually nothing has taken place then, and a repetition runs. If something was committed
 	// nevertheless, a repetition gets 409.
 	Records func(status int) bool
 	// Table is the table of keys. Defaults to pathlock_idempotency.
@@ -100,8 +100,8 @@ type Keys struct {
 }
 
 // New returns what handles keys in a table of a database, which should be that of the effects. For
-// requests, and so with a [Config.Scope], the plugin of package gormplugin has to be in use by db:
-// it may guard no table.
+// requests, and so with a [Config.Scope], db has to use the plugin of package gormplugin, which
+// need not guard any table.
 func New(db *gorm.DB, config Config) (*Keys, error) {
 	if _, ok := db.Plugins[(*gormplugin.Plugin)(nil).Name()].(*gormplugin.Plugin); !ok && config.Scope != nil {
 		return nil, errors.New("idempotency: the DB does not use gormplugin: call db.Use first")
@@ -123,7 +123,7 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 	config.Table = cmp.Or(config.Table, defaultTable)
 	config.Log = cmp.Or(config.Log, slog.Default())
 	if config.Lease < time.Second || config.Keep < config.Lease || config.MaxBody < 0 || config.MaxAnswer < 0 {
-		return nil, fmt.Errorf("idempotency: Lease (%v) has to be a second at least, Keep (%v) no shorter, and MaxBody (%d) and MaxAnswer (%d) not negative", config.Lease, config.Keep, config.MaxBody, config.MaxAnswer)
+		return nil, fmt.Errorf("idempotency: Lease (%v) has to be at least a second, Keep (%v) no shorter, and MaxBody (%d) and MaxAnswer (%d) not negative", config.Lease, config.Keep, config.MaxBody, config.MaxAnswer)
 	}
 	if config.Records == nil {
 		config.Records = recordsStatus

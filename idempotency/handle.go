@@ -162,7 +162,7 @@ func (k *Keys) replay(c *gin.Context, found *row) {
 	c.Writer.WriteHeaderNow()
 }
 
-// run has the handlers that follow serve the request, and records how it ended.
+// run lets the handlers that follow serve the request, and records how it ended.
 func (r *request) run(c *gin.Context) {
 	outer, w := c.Request, newCapture(c, r.keys.config.MaxAnswer)
 	ctx := gormplugin.WithBeforeCommit(context.WithValue(outer.Context(), requestKey{}, r), r.mark)
@@ -203,14 +203,14 @@ func isAborted(errs []*gin.Error) bool {
 }
 
 // finish records how the request ended: its answer, or that nothing has taken place, or that
-// something has whose answer nobody has.
+// something has, but nobody has its answer.
 func (r *request) finish(ctx context.Context, w *capture, final bool) error {
 	if r.recorded.Load() {
 		return nil
 	}
 	k := r.keys
 	if !final || !k.config.Records(w.Status()) {
-		// Where a transaction was committed after all, as one may be whose answer was lost, its row
+		// If a transaction was committed after all, as one whose answer was lost may be, its row
 		// says so. This waits for one that is still on its way.
 		released, err := k.exec(ctx, k.sql.release, r.id, r.attempt)
 		if err != nil || released == 1 {

@@ -61,7 +61,7 @@ func parseString(rest string) (string, error) {
 			i++
 			key.WriteByte(rest[i])
 		case b < ' ' || b >= 0x7f || b == '"' || b == '\\':
-			return "", fmt.Errorf("%w: it is no string of RFC 8941", errKey)
+			return "", fmt.Errorf("%w: it is not a string of RFC 8941", errKey)
 		default:
 			key.WriteByte(b)
 		}

@@ -79,7 +79,7 @@ func Schema(database, table string) (string, error) {
 	return s.create + "\n", err
 }
 
-// Migrate makes the table of keys where it is missing. Several instances may call it at once.
+// Migrate makes the table of keys if it is missing. Several instances may call it at once.
 func (k *Keys) Migrate(ctx context.Context) error {
 	// PostgreSQL refuses one of two that create a table at the same instant.
 	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, k.create(ctx) },
@@ -103,7 +103,7 @@ func (k *Keys) create(ctx context.Context) error {
 	return nil
 }
 
-// Check returns an error where the table of keys is not as [Keys.Migrate] makes it.
+// Check returns an error if the table of keys is not as [Keys.Migrate] makes it.
 func (k *Keys) Check(ctx context.Context) error {
 	if err := k.session(ctx).Exec(k.sql.check).Error; err != nil {
 		return fmt.Errorf("idempotency: the table %s (Migrate makes it): %w", k.config.Table, err)
@@ -149,7 +149,7 @@ type row struct {
 	Lapsed, Expired int
 }
 
-// failureOf returns what an error means, also where the DB has no plugin that knows.
+// failureOf returns what an error means, even if the DB has no plugin that knows.
 func (k *Keys) failureOf(err error) pathlock.Failure {
 	if failure := pathlock.FailureOf(err); failure != "" || err == nil {
 		return failure

@@ -42,9 +42,8 @@ type Key struct {
 // [ErrTakenOver] if fn took longer than Lease and a repetition has taken its place: then nothing of
 // it was committed.
 //
-// fn may run several times, as [gormplugin.Transaction] says, which it runs in. What it does
-// elsewhere than in tx is done at least once. The DB needs no plugin, unless fn writes guarded
-// tables.
+// fn runs in [gormplugin.Transaction], which may run it several times. What it does outside of tx
+// is done at least once. The DB needs no plugin, unless fn writes guarded tables.
 func Once[T any](ctx context.Context, keys *Keys, key Key, fn func(tx *gorm.DB) (T, error)) (result T, err error) {
 	if key.Scope == "" || key.ID == "" {
 		return result, errors.New("idempotency: the key has no scope, or no ID")

@@ -29,14 +29,14 @@ type Answer struct {
 // nothing, so a handler need not know whether there is one. The handler still answers by itself,
 // and should answer the same.
 //
-// Call it last in the transaction: from then on, repetitions may have to wait for the commit. Where
-// a request has several transactions, call it in the last one.
+// Call it last in the transaction: from then on, repetitions may have to wait for the commit. If a
+// request has several transactions, call it in the last one.
 //
 // A body larger than [Config.MaxAnswer] is not recorded: repetitions are told that the request has
-// taken place. An error has to roll the transaction back. It matches [ErrTakenOver] where a
-// repetition has taken the place of the request, [ErrEnded] after its end, [ErrElsewhere] where tx
-// is in another database than the table of keys, and [gormplugin.ErrUnmanagedTransaction] where tx
-// is no transaction of the plugin's.
+// taken place. An error has to roll the transaction back. It matches [ErrTakenOver] if a repetition
+// has taken the place of the request, [ErrEnded] after its end, [ErrElsewhere] if tx is in another
+// database than the table of keys, and [gormplugin.ErrUnmanagedTransaction] if tx is not a
+// transaction of the plugin's.
 func Record(tx *gorm.DB, answer Answer) error {
 	r := requestOf(tx.Statement.Context)
 	if r == nil {
@@ -89,14 +89,14 @@ func (k *Keys) encode(all http.Header) (string, error) {
 // status 409.
 var ErrTakenOver = errors.New("idempotency: a repetition has taken the place of the request")
 
-// ErrEnded is why a transaction was rolled back that came after the end of its request: the request
+// ErrEnded is why a transaction that came after the end of its request was rolled back: the request
 // was answered with a failure, so its key is free, and a repetition may run.
 var ErrEnded = errors.New("idempotency: the request has ended, and its key was given back")
 
 // ErrElsewhere is why a transaction of a request was rolled back: its database does not have the
-// request's row, so a repetition could not know of it. [AtLeastOnce] is for such databases. Where
-// the transaction came through another pool of connections to the database of the keys, a
-// repetition has taken the place of the request, as with [ErrTakenOver].
+// request's row, so a repetition could not know of it. [AtLeastOnce] is for such databases. If the
+// transaction came through another pool of connections to the database of the keys, a repetition
+// has taken the place of the request, as with [ErrTakenOver].
 var ErrElsewhere = errors.New("idempotency: the transaction is in another database than the table of keys, so a repetition of the request would do it again; if it may, begin it under AtLeastOnce(ctx)")
 
 // atLeastOnceKey is the context key of [AtLeastOnce].
@@ -114,7 +114,7 @@ type request struct {
 	keys *Keys
 	// id is that of the row, and attempt of the claim.
 	id, attempt string
-	// recorded is set once a transaction has been committed that has recorded the answer.
+	// recorded is set once a transaction that has recorded the answer has been committed.
 	recorded atomic.Bool
 	// ended is set once the handler has returned.
 	ended atomic.Bool
