@@ -11,22 +11,22 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Bounds of the search for those that a wait is for.
+// Bounds of the search for what a request waits for.
 const (
 	// maxSearches is how many searches run at once. Waits that begin meanwhile get no links but
 	// that of their refusal.
 	maxSearches = 4
 	// searchTimeout bounds one search.
 	searchTimeout = time.Second
-	// maxLinks is how many a wait is linked to.
+	// maxLinks is how many acquisitions a wait is linked to.
 	maxLinks = 8
 )
 
 // LinkBlockers implements [Observer].
 func (o *observer) LinkBlockers(locker *pathlock.Locker) { o.locker = locker }
 
-// find links the span of a wait to those that it is for, on a goroutine of its own, until the
-// returned function is called.
+// find links the span of a wait to the acquisitions that it waits for, on a goroutine of its own,
+// until the returned function is called.
 func (o *observer) find(span trace.Span, e pathlock.Event) context.CancelFunc {
 	ctx, cancel := context.WithTimeout(context.Background(), searchTimeout)
 	select {

@@ -23,10 +23,10 @@ type Observer interface {
 	// LinkBlockers has each wait that is recorded linked to the acquisitions that it waits for:
 	// those that hold what it asks for, and those before it in the queue. At the beginning of a
 	// wait, a goroutine takes a [pathlock.Locker.Snapshot] of the tree. It ends within a second,
-	// and no later than the wait; at most four run at once. A wait that is not looked into is
-	// linked to the one that it is refused for, if it is.
+	// and no later than the wait; at most four run at once. A wait without a search is linked to
+	// the acquisition that it is refused for, if it is refused.
 	//
-	// locker is the one that has the observer. Call it before the locker is used.
+	// locker is the one that has the observer. Call LinkBlockers before the locker is used.
 	LinkBlockers(locker *pathlock.Locker)
 }
 
@@ -59,7 +59,7 @@ type acquisition struct {
 	mu sync.Mutex
 	// wait is the span of the wait, nil before there is one.
 	wait trace.Span
-	// unlink ends the search for those waited for.
+	// unlink ends the search for what the acquisition waits for.
 	unlink context.CancelFunc
 	ended  bool
 }
@@ -121,7 +121,7 @@ func (o *observer) end(ctx context.Context, e pathlock.Event, outcome string) {
 	a.span.End()
 }
 
-// blame links a span to whom its acquisition was refused for, if it was.
+// blame links a span to the acquisition that its own was refused for, if it was refused.
 func blame(span trace.Span, err error) {
 	var blocker pathlock.Blocker
 	if conflict, ok := errors.AsType[*pathlock.ConflictError](err); ok {
@@ -180,8 +180,8 @@ func TracerProvider(p trace.TracerProvider) Option {
 	return func(o *observer) { o.tracer = p.Tracer(scope) }
 }
 
-// Paths adds to the spans what is locked: the tree, and the first claims. Leave it out where the
-// names of nodes must not reach whoever reads the traces.
+// Paths adds to the spans what is locked: the tree, and the first claims. Leave it out if the names
+// of nodes must not reach whoever reads the traces.
 func Paths() Option { return func(o *observer) { o.paths = true } }
 
 // The attributes of spans.

@@ -61,8 +61,8 @@ func (o *observer) Collect(values chan<- prometheus.Metric) {
 // waitKey is the context key of an acquisition's wait.
 type waitKey struct{ *observer }
 
-// wait is that of one acquisition. It is 0 before the wait, when the wait began after that, as one
-// more than the event's Elapsed, and waitEnded once the acquisition has ended.
+// wait is when the wait of one acquisition began, as one more than the event's Elapsed. It is 0
+// before the wait, and waitEnded once the acquisition has ended.
 type wait struct{ atomic.Int64 }
 
 const waitEnded = -1
@@ -147,9 +147,9 @@ func (o *observer) Answered(_ context.Context, f pathlock.Failure) {
 	o.problems.WithLabelValues(label.Problem(f)).Inc()
 }
 
-// begin has what alerts are about begin at 0, before anything has happened: Prometheus sees no
-// increase in a series that begins at 1. An operation's own series begin when it is seen first,
-// which may be as late as its failure. So alerts look at the sum of all operations, in which
+// begin makes the series that alerts are about begin at 0, before anything has happened: Prometheus
+// sees no increase in a series that begins at 1. An operation's own series begin when it is seen
+// first, which may be as late as its failure. So alerts look at the sum of all operations, in which
 // [label.NoOperation] is 0 from the start.
 func (o *observer) begin() {
 	o.operation("")
@@ -178,7 +178,7 @@ func (o *observer) operation(name string) string {
 type Option func(*observer)
 
 // TraceID adds exemplars to the histograms: the label trace_id with what trace returns for a
-// context. There is no exemplar where trace returns "". With OpenTelemetry that is:
+// context. There is no exemplar if trace returns "". With OpenTelemetry that is:
 //
 //	promobserver.TraceID(func(ctx context.Context) string {
 //		if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
