@@ -75,7 +75,7 @@ func checkSchemes(kinds []storeurl.Kind) error {
 		for _, scheme := range k.Schemes {
 			switch {
 			case !schemes.MatchString(scheme):
-				return fmt.Errorf("WithScheme: %q is no scheme", scheme)
+				return fmt.Errorf("WithScheme: %q is not a scheme", scheme)
 			case taken[scheme]:
 				return fmt.Errorf("two options are for one scheme: %s is taken", scheme)
 			}

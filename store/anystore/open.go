@@ -55,8 +55,8 @@
 // # Passwords
 //
 // No error and no [Store.String] has a password in it. In a user or a password in a URL,
-// percent-encode the characters / ? # @ : % , and |, but in none of MySQL. [WithPassword] takes the
-// password as it is.
+// percent-encode the characters / ? # @ : % , and |, but not in a URL of MySQL. [WithPassword]
+// takes the password as it is.
 package anystore
 
 import (
@@ -82,12 +82,12 @@ type Option func(*storeurl.Options)
 func WithPassword(password string) Option { return func(o *storeurl.Options) { o.Password = password } }
 
 // WithoutTables keeps the store from making tables in a database. It is for programs that only
-// look: where there are none, no program has used the store.
+// look: if there are no tables, no program has used the store.
 func WithoutTables() Option { return func(o *storeurl.Options) { o.NoTables = true } }
 
 // WithScheme adds a lock store of the program's own, which open opens for URLs that begin with
-// scheme://, also as a member of a quorum. It is an option and no registration, so that a program
-// says in one place which stores it knows, and what it imports adds none.
+// scheme://, also as a member of a quorum. It is an option, not a registration, so that a program
+// says in one place which stores it knows, and its imports add none.
 //
 // The URL's user and password stand before the last @, and [WithPassword] puts a password there,
 // percent-encoded. The error of open quotes neither, and names options that it does not know.
@@ -123,9 +123,10 @@ type Store struct {
 }
 
 // Open opens the lock store that a URL names. It waits for no server: the first use of the store
-// does, and its Ping tells whether it can serve. Only in an etcd with users, Open logs in.
+// does, and its Ping tells whether it can serve. An etcd with users is the exception: there, Open
+// logs in.
 //
-// The error matches [ErrURL], or [pathlock.ErrUnavailable] where Open has to log in and cannot. It
+// The error matches [ErrURL], or [pathlock.ErrUnavailable] if Open has to log in and cannot. It
 // quotes no more of the URL than its options: if another part is missing, the password may stand in
 // its place.
 func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {

@@ -54,7 +54,7 @@ func openQuorum(ctx context.Context, url string, o storeurl.Options) (_ *Store, 
 	return &Store{Store: store, members: members, scheme: "quorum", where: "quorum:" + strings.Join(names, "|")}, nil
 }
 
-// openMember opens a member of a quorum, of whose URL first is the first member.
+// openMember opens member i of a quorum. first is the first member with the same URL.
 func openMember(ctx context.Context, url string, first, i int, o storeurl.Options) (*Store, error) {
 	k, err := kindOf(url, o)
 	switch {

@@ -73,7 +73,7 @@ func TestWithScheme_opensAStoreOfOnesOwn(t *testing.T) {
 // A scheme that is taken, or none, is refused, whatever is opened.
 func TestWithScheme_schemesAreApart(t *testing.T) {
 	open := func(context.Context, string) (pathlock.Store, error) { return memstore.New(), nil }
-	for scheme, says := range map[string]string{"memory": "memory is taken", "rediss": "rediss is taken", "own": "own is taken", "Own:": "is no scheme", "": "is no scheme"} {
+	for scheme, says := range map[string]string{"memory": "memory is taken", "rediss": "rediss is taken", "own": "own is taken", "Own:": "is not a scheme", "": "is not a scheme"} {
 		_, err := anystore.Open(t.Context(), "memory://", redisstore.Kind, anystore.WithScheme("own", open), anystore.WithScheme(scheme, open))
 		if !errors.Is(err, anystore.ErrURL) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want that it %s", scheme, err, says)

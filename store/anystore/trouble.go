@@ -40,7 +40,7 @@ const (
 	refuses  = "refuses what it is asked for"
 )
 
-// refusal is what a server means that answers but does not serve, by a part of what it says.
+// refusal is what a server that answers but does not serve means, by a part of what it says.
 type refusal struct{ says, means string }
 
 // meaning returns what a server's text means, "" if that is not known.

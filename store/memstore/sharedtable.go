@@ -80,7 +80,7 @@ func (a *alarm) set(due, now time.Time) {
 	}
 }
 
-// wait is what the calls share that wait for one request.
+// wait is what the calls that wait for one request share.
 type wait struct {
 	calls int           // more than one if a call was repeated
 	done  chan struct{} // closed when the wait is over

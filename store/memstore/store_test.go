@@ -107,8 +107,7 @@ func TestAcquire_panicInWaitingLeavesTheQueue(t *testing.T) {
 	})
 }
 
-// A waiter who leaves does not take along the alarm for the end of the lease, which follows
-// renewals.
+// The alarm for the end of a lease stays when a waiter leaves, and follows renewals.
 func TestAlarm(t *testing.T) {
 	inVirtualTime(t, func(w *world, holder pathlock.Acquisition) {
 		ctx, cancel := context.WithTimeout(w.Context(), 10*time.Second)

@@ -15,7 +15,7 @@ import (
 
 const (
 	// longestConfirmation is how long a request waits in the queues of the members that confirm a
-	// grant, where a release is on its way.
+	// grant, in case a release is on its way.
 	longestConfirmation = 100 * time.Millisecond
 	// linger is how long a request that has a majority waits for the others: the more members have
 	// a grant, the more may fail.

@@ -18,8 +18,8 @@ type ask struct {
 	ended chan struct{}
 }
 
-// ask asks a member to grant the request within a time. held says whether it has to have something
-// of the owner's.
+// ask asks a member to grant the request within a time. held says whether the member must already
+// hold something of the owner's.
 func (r *request) ask(m *member, wait time.Duration, held bool, answers chan grant) *ask {
 	ctx, cancel := context.WithCancel(r.ctx)
 	a := &ask{m, cancel, answers, make(chan struct{}, 1), make(chan bool, 1), make(chan struct{})}

@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 }
 
 // TestConformance_slowMember: everybody sees the same while one process is so slow at a member that
-// the member has grants, and keeps them, that no majority has.
+// the member has and keeps grants that no majority has.
 func TestConformance_slowMember(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newQuorum(t, memstores(3)) },

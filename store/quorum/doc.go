@@ -65,11 +65,11 @@
 // microseconds in memstore and redisstore. Another majority need not have the member whose clock is
 // most ahead. So an acquisition returns when the clocks of a majority have passed its fence: every
 // later majority has one of them in it, and gives a greater fence. With clocks in step that is no
-// wait at all; otherwise it is as long as they are apart. Beyond ten milliseconds it is not waited
-// for, and fences may fall when the member whose clock is most ahead stops answering. A member that
-// restarts empty changes nothing, because its clock goes on.
+// wait at all; otherwise it is as long as they are apart. If they are more than ten milliseconds
+// apart, the acquisition does not wait, and fences may fall when the member whose clock is most
+// ahead stops answering. A member that restarts empty changes nothing, because its clock goes on.
 //
-// Members whose fences are no times, such as etcd's revisions, make fences that grow only for as
+// Members whose fences are not times, such as etcd's revisions, make fences that grow only for as
 // long as the same majority answers. A token that is attached while the member with the greatest
 // fence is silent has a smaller fence than its hold had before, though still a greater one than
 // every grant made before that hold. Fences of a quorum are greater than those of a single store: a
@@ -107,8 +107,8 @@
 //   - A release that a silent member has missed blocks that member alone, until it answers or the
 //     lease ends there, and so does a transfer, until the lease ends. If it is the lead, that is
 //     everybody.
-//   - What an owner asks for while it holds something is granted by members that have that still. One
-//     that has restarted empty adds nothing to a hold.
+//   - What an owner asks for while it holds something is granted by the members that still have
+//     that hold. One that has restarted empty adds nothing to a hold.
 //   - An acquisition costs a call to each member, and so does a release: n times the load of one
 //     store.
 //   - Snapshots show what a majority has as far as those that answer can tell, and who waits

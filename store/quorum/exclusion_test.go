@@ -17,8 +17,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/quorum"
 )
 
-// nemesis cuts and mends links at random, every so often, until that is enough, so that no process
-// ever misses more than so many members. Processes may miss different ones.
+// nemesis mends all links and cuts random ones anew, again and again, until enough returns true. No
+// process ever misses more members than the given number. Processes may miss different ones.
 func nemesis(ctx context.Context, processes []process, most int, every time.Duration, enough func(cuts int) bool) (cuts int) {
 	modes := []mode{refusing, hanging, deaf}
 	ticks := time.NewTicker(every)

@@ -20,7 +20,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/quorum"
 )
 
-// timeout is what members have to answer in the tests in which some do not.
+// timeout is how long members have to answer in the tests in which some do not.
 const timeout = 500 * time.Millisecond
 
 // TestMember_oneFails: whichever of three fails, in the midst of holds and waits, everything works,
@@ -162,8 +162,8 @@ func TestAcquire_GivesAllBackWithoutAMajority(t *testing.T) {
 	testlock.Release(t, p.store, w.Acquisition)
 }
 
-// stubborn is a member whose first acquisition, where let is not nil, ends with its context only
-// when it is let go. It counts acquisitions.
+// stubborn is a member whose first acquisition, if let is not nil, ends with its context only when
+// it is let go. It counts acquisitions.
 type stubborn struct {
 	pathlock.Store
 	let   chan struct{}

@@ -26,8 +26,8 @@ func (a ahead) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.
 	return g, err
 }
 
-// TestFence_grows: whichever majority grants, the next one's fence is greater, where the clocks of
-// the members agree or are a few milliseconds apart. Each process misses another member.
+// TestFence_grows: whichever majority grants, the next one's fence is greater, if the clocks of the
+// members agree or are a few milliseconds apart. Each process misses another member.
 func TestFence_grows(t *testing.T) {
 	for _, apart := range []time.Duration{0, 3 * time.Millisecond} {
 		var stores []pathlock.Store

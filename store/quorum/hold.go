@@ -27,8 +27,8 @@ func (s *store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 	return s.giveBack(ctx, fmt.Sprintf("force release in %s of owner %s", tree, owner.Short()), key{tree: tree, owner: owner}, 1)
 }
 
-// giveBack makes all members give something back, now or when they answer again. It succeeds if
-// enough of them, and of a majority that answers, have had it.
+// giveBack makes all members give something back, now or when they answer again. It succeeds if a
+// majority answers, and enough of the members had it.
 func (s *store) giveBack(ctx context.Context, what string, k key, needed int) error {
 	if err := s.begin(); err != nil {
 		return err
@@ -105,8 +105,8 @@ func (s *store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 	return lost, nil
 }
 
-// Transfer implements [pathlock.Store]. It names the grants that a majority has transferred. If
-// none has, To holds nothing.
+// Transfer implements [pathlock.Store]. It names the grants that a majority has transferred. If no
+// majority has, To holds nothing.
 //
 // A fence is that of the grant unless the member with the greatest one is silent. Then it is less,
 // and still greater than those of all grants that had been made before.

@@ -84,7 +84,7 @@ func (m *member) silence(why error) {
 	m.watch()
 }
 
-// queue notes that requests begin to wait in the member's queue, or end to.
+// queue notes that requests begin to wait in the member's queue, or stop.
 func (m *member) queue(change int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -102,8 +102,9 @@ func (m *member) watch() {
 	}
 }
 
-// look asks the member whether it serves for as long as somebody waits in its queue, or until it
-// does again. Before it is asked for anything else, it is told of the releases that it has missed.
+// look keeps asking the member whether it serves, for as long as somebody waits in its queue, or
+// until it serves again. Before it is asked for anything else, it is told of the releases that it
+// has missed.
 func (m *member) look() {
 	ticks := time.NewTicker(m.quorum.config.timeout / 2)
 	defer ticks.Stop()
@@ -133,8 +134,8 @@ func (m *member) needsLook() bool {
 	return m.watched
 }
 
-// comeBack tells the member of the releases that it has missed, and then has it asked like the
-// others. The error is that of a release that it could not be told.
+// comeBack tells the member of the releases that it has missed. From then on it is asked like the
+// others. The error is that of a release of which it could not be told.
 func (m *member) comeBack() error {
 	for {
 		m.mu.Lock()
@@ -181,7 +182,8 @@ func (m *member) giveBackOrLater(k key) {
 	}
 }
 
-// giveBack gives something back, for nobody who waits. That there is nothing is no error.
+// giveBack gives something back while nobody waits for the answer. That there is nothing is no
+// error.
 func (m *member) giveBack(k key) error {
 	ctx, cancel := m.quorum.bound(m.quorum.life)
 	defer cancel()

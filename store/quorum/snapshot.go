@@ -81,7 +81,7 @@ func shared(all []answer[pathlock.Snapshot], now time.Time, least int, of func(p
 	return entries
 }
 
-// Trees implements [pathlock.Store]. Where too few members list a tree to tell, as after a release
+// Trees implements [pathlock.Store]. If too few members list a tree to tell, as after a release
 // that one of them has missed, its [pathlock.Snapshot] does: that is one more question per tree.
 func (s *store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	if err := s.begin(); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// ErrMembers says that [New] was given no odd number of stores that can serve.
+// ErrMembers says that [New] was not given an odd number of stores that can serve.
 var ErrMembers = errors.New("quorum: not an odd number of stores")
 
 // errClosed is how calls end on a store that has been closed.
