@@ -136,8 +136,8 @@ func (s *store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 	})
 }
 
-// errWithdrawn is why a request is refused that was taken back before, because its caller gave up
-// or its answer was lost.
+// errWithdrawn is why a request that was taken back before is refused: its caller gave up, or its
+// answer was lost.
 var errWithdrawn = errors.New("the request has been withdrawn")
 
 // decided returns what a final answer of the acquire script means; asked is when the question left.

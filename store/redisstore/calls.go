@@ -17,8 +17,8 @@ import (
 // to leave everything in order and say what was in the way.
 const gracePeriod = 500 * time.Millisecond
 
-// caller runs commands for a store, so that every call ends in time, whatever the client does: it
-// gives a command up only at its context's deadline, and some clients not even then.
+// caller runs commands for a store, so that every call ends in time, whatever the client does:
+// clients give a command up only at its context's deadline, and some not even then.
 type caller struct {
 	// timeout is how long a command may take.
 	timeout time.Duration
@@ -52,7 +52,7 @@ func newCaller(timeout time.Duration, refusal error, unanswered func(context.Con
 	}
 }
 
-// begin reports why no command may begin. Where it returns nil, [caller.end] has to follow.
+// begin reports why no command may begin. If it returns nil, [caller.end] has to follow.
 func (c *caller) begin() error {
 	if c.refusal != nil {
 		return c.refusal
@@ -191,8 +191,8 @@ type operation struct {
 	Verb  string
 	Tree  pathlock.Tree
 	Owner pathlock.Owner
-	// Looks is set where nothing changes: whoever does not want the answer any more need not wait
-	// for it.
+	// Looks is set if nothing changes: a caller that no longer wants the answer need not wait for
+	// it.
 	Looks bool
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
-// endLease has an owner's lease, and its places in the queue, end.
+// endLease makes an owner's lease, and its places in the queue, end.
 var endLease = redis.NewScript(`
 redis.call('ZADD', KEYS[2], 'XX', '1', 'o' .. ARGV[1])
 local tickets = redis.call('HGET', KEYS[1], 'r' .. ARGV[1]) or ''
@@ -83,8 +83,8 @@ func TestScriptsFailHalfway(t *testing.T) {
 
 const failure = "fails here"
 
-// failAtCommand changes a script so that one of its commands fails: the key says which, and goes
-// when it does.
+// failAtCommand changes a script so that one of its commands fails, the one whose number the key
+// holds. The key is deleted then.
 func failAtCommand(t *testing.T, source, key string) string {
 	t.Helper()
 	const before = "local call = redis.call\n"
@@ -181,7 +181,7 @@ func (c *chaos) live() string {
 	}
 }
 
-// age is what the leases and waits in this test are multiples of: it does not take so long.
+// age is the unit of the leases and waits in this test, which does not take so long.
 const age = 1000 * time.Second
 
 // ask sends one request. A request that is queued stays so: nobody listens.

@@ -13,7 +13,7 @@ import (
 
 // TestCluster_halfMovedSlot goes through every state of a slot's move. As long as it lasts, the
 // cluster refuses what needs several keys of the slot; whatever it does not refuse has to be right.
-// Somebody who has waited since before hears of what happens on the new node.
+// Somebody who has waited since before the move hears of what happens on the new node.
 func TestCluster_halfMovedSlot(t *testing.T) {
 	t.Parallel()
 	c := testredis.StartCluster(t, testredis.Redis)
@@ -92,8 +92,7 @@ func TestCluster_callOutlastsAMove(t *testing.T) {
 }
 
 // TestCluster_shardHangs: while one shard hangs, calls for its trees end in time, and those for the
-// trees of others are served, by a client that knows the cluster and by one that comes to it only
-// now.
+// trees of others are served, by a client that knows the cluster and by a new one.
 func TestCluster_shardHangs(t *testing.T) {
 	t.Parallel()
 	c := testredis.StartCluster(t, testredis.Redis)

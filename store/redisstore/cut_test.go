@@ -18,7 +18,7 @@ func TestCut(t *testing.T) {
 	testlock.Cut(t, options.Addr, func(addr string) pathlock.Store { return openStore(t, "redis://"+addr) }, newStore(t))
 }
 
-// A request that fails because its reply was lost is taken back, where the client tries once.
+// A request that fails because its reply was lost is taken back, if the client tries only once.
 func TestCut_leavesNothing(t *testing.T) {
 	for _, queued := range []bool{false, true} {
 		store, proxy := distant(t, func(o *redis.Options) { o.MaxRetries = -1 })

@@ -19,8 +19,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
-// deployment is a way to run Redis. Where it has replicas, its primaries can be failed over, as far
-// as one key is concerned.
+// deployment is a way to run Redis. If it has replicas, the primary of a key can be failed over.
 type deployment struct {
 	// url is what Open takes.
 	url string
@@ -128,7 +127,7 @@ func (d *deployment) everywhere(args ...any) {
 	}
 }
 
-// persist does something until the store serves, as a program would that is told ErrUnavailable,
+// persist repeats something until the store serves, as a program that is told ErrUnavailable would,
 // and returns how it ended.
 func persist(t testing.TB, do func() error) error {
 	t.Helper()

@@ -42,9 +42,10 @@
 //	                                        string      a request that is granted nothing if it still comes
 //
 // The names of namespace and tree are escaped as in a URL: letters, digits, dot, dash and
-// underscore stand for themselves. In the hash, nodes go by n and eight bytes of the SHA-256 of
-// their folded paths, and hold a number that counts the owners who have the node, by mode. Two
-// paths with the same eight bytes would conflict where they need not, and never miss a conflict.
+// underscore stand for themselves. In the hash, the name of a node is n and eight bytes of the
+// SHA-256 of its folded path, and its value is a number that counts the owners who have the node,
+// by mode. Two paths with the same eight bytes would conflict where they need not, and never miss a
+// conflict.
 //
 // After the last release of a tree the fence is all that is left, for a week. When everybody in a
 // tree has crashed, the other keys expire with the last lease. What remembers a withdrawn request
@@ -114,15 +115,15 @@
 //
 // # Gates and plain redislock
 //
-// [GateKey] is an ordinary redislock key. As soon as a gate is asked for and nobody stands before
-// it in the queue, the key is taken. That stops newcomers and keeps redislock.Obtain out. The gate
-// is granted when those who hold something in the tree have come to their end; if they don't in
-// time, the key is given back. Scripts take and give back the key in one step with the queue, and
-// write exactly what redislock writes.
+// [GateKey] is an ordinary redislock key. As soon as a gate is asked for and nobody is before it in
+// the queue, the key is taken. That stops newcomers and keeps redislock.Obtain out. The gate is
+// granted when those who hold something in the tree have finished; if they do not finish in time,
+// the key is given back. Scripts take and give back the key in one step with the queue, and write
+// exactly what redislock writes.
 //
 // The other way round, a program that obtains the key with redislock alone stops new node locks and
-// gates at once. It finds the node locks of that moment still held, and their owners may take what
-// more they need to come to their end. [GateKey] says how the program waits for them.
+// gates at once. It finds the node locks of that moment still held, and their owners may take more,
+// so that they can finish. [GateKey] says how the program waits for them.
 //
 // # Looking
 //

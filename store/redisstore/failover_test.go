@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 )
 
-// TestFailover: what the replicas have when a primary goes, the next one goes on with.
+// TestFailover: the next primary goes on with what the replicas have when a primary goes.
 func TestFailover(t *testing.T) {
 	for name, goes := range map[string]func(d *deployment, key string){
 		"in good order": func(d *deployment, key string) { d.failover(key) },
@@ -87,8 +87,8 @@ func TestFailover_lostWrites(t *testing.T) {
 	})
 }
 
-// TestFailover_hostOfPrimaryAndSentinelHangs: with the primary, sentinels hang that the clients
-// have asked so far. A store comes back while they hang, whichever of the sentinels it is, and its
+// TestFailover_hostOfPrimaryAndSentinelHangs: the sentinels that the clients have asked so far hang
+// with the primary. A store comes back while they hang, whichever of the sentinels it is, and its
 // waiters are woken by the new primary.
 func TestFailover_hostOfPrimaryAndSentinelHangs(t *testing.T) {
 	for i, name := range []string{"the first that is named", "the last"} {

@@ -40,7 +40,7 @@ func TestGate_foreign(t *testing.T) {
 			t.Errorf("%s: conflict %+v, want the nightly job's gate in the way", name, conflict)
 		}
 	}
-	// Who holds something comes to its end, and may need more for it.
+	// An owner that holds something may take more, so that it can finish.
 	further := more(early, x("/further"))
 	testlock.Take(t, store, further)
 	testlock.Release(t, store, further)

@@ -24,7 +24,7 @@ const emptyGate = "-"
 
 // Snapshot implements [pathlock.Store]: one script, which reads the tree at one instant. A gate
 // that another program took with redislock is shown with its token as the owner and its metadata as
-// the note; it is not known since when it is held.
+// the note; when its hold began is not known.
 func (s *store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	what := operation{Verb: "snapshot", Tree: tree, Looks: true}
 	got, err := s.run(ctx, tree, &s.scripts.snapshot, what)

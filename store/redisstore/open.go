@@ -31,8 +31,8 @@ import (
 // the store: timeout, such as 5s, for [WithTimeout], prefix for [WithPrefix], max_claims for
 // [WithMaxClaims] and max_waiters for [WithMaxWaiters]. Others are an error that names them.
 //
-// Users and passwords are percent-encoded, and are those of Redis; where the sentinels have their
-// own, they are the options sentinel_username and sentinel_password. A user without a password is
+// Users and passwords are percent-encoded, and are those of Redis. If the sentinels have their own,
+// give those by the options sentinel_username and sentinel_password. A user without a password is
 // an error: for a user with nopass, write any. Ports default to 6379, and to 26379 for sentinels.
 //
 // With rediss, the options ca_file, the authorities to trust instead of the system's, cert_file and
@@ -74,7 +74,7 @@ var (
 )
 
 // dialTimeout is how long dialling may take, unless the URL has another dial_timeout. A host that
-// has gone holds up the client's pool for that long, and so it does a cluster's look at who has
+// has gone holds up the client's pool for that long, and also a cluster client's look at who has
 // which slots.
 const dialTimeout = time.Second
 

@@ -82,7 +82,7 @@ func newSentinelClient(name string, addrs []string, opts *redis.Options, auth re
 	return sentinelClient{redis.NewClient(opts), s}
 }
 
-// answer is what a sentinel says who the primary is.
+// answer is which primary a sentinel names.
 type answer struct {
 	addr  string
 	epoch uint64

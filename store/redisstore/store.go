@@ -77,7 +77,7 @@ func isPunctual(client redis.UniversalClient) bool {
 }
 
 // relocate makes the client find out anew which node has which keys, since the one that it knows
-// may be down. A cluster's client does so once a minute by itself.
+// may be down. By itself, a cluster's client does so once a minute.
 func (s *store) relocate(ctx context.Context) {
 	s.listener.relocate(ctx)
 	if c, ok := s.own.(sentinelClient); ok {
@@ -172,10 +172,10 @@ func WithTimeout(d time.Duration) Option {
 	return func(c *config) { c.timeout = cmp.Or(max(d, 0), c.timeout) }
 }
 
-// WithMaxClaims sets how many nodes a request may claim, intentions included. One that claims
-// more is refused with an error that matches [pathlock.ErrInvalidRequest]; a claim on an ancestor,
-// or the gate, does in its place. A script that grants 300 keeps the server from its other work for
-// about a millisecond. Values that are not positive are ignored. Defaults to 300.
+// WithMaxClaims sets how many nodes a request may claim, intentions included. One that claims more
+// is refused with an error that matches [pathlock.ErrInvalidRequest]: claim an ancestor, or the
+// gate, in its place. A script that grants 300 keeps the server from its other work for about a
+// millisecond. Values that are not positive are ignored. Defaults to 300.
 func WithMaxClaims(n int) Option {
 	return func(c *config) { c.maxClaims = cmp.Or(max(n, 0), c.maxClaims) }
 }

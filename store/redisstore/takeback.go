@@ -135,7 +135,7 @@ func (c *caller) stopTakeBack(ctx context.Context, r *request, within time.Durat
 	return err
 }
 
-// undo takes a request back that nobody waits for any more, while a command of the store is under
+// undo takes back a request that nobody waits for any more, while a command of the store is under
 // way. Usually that is done when undo returns. If ctx ends first, it goes on in the background.
 func (c *caller) undo(ctx context.Context, r *request) {
 	t := c.takeBack(r, func() error { return nil })

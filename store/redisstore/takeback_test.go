@@ -61,7 +61,7 @@ func (d *deaf) close() {
 	d.caller.wait()
 }
 
-// ask has a request sent, whose command ends with an error after a time.
+// ask sends a request whose command ends with an error after a time.
 func (d *deaf) ask(id pathlock.GrantID, takes time.Duration, ends error) *request {
 	r := &request{
 		Acquisition: pathlock.Acquisition{Owner: "owner", Grant: id, Lease: time.Minute}, sent: counted{value: "owner"},
@@ -237,7 +237,8 @@ func TestTakeBack_madeAgain(t *testing.T) {
 	})
 }
 
-// TestUndo: what nobody waits for any more has been taken back when Undo returns, or goes on to be.
+// TestUndo: what nobody waits for any more has been taken back when undo returns, or is taken back
+// in the background.
 func TestUndo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)

@@ -16,12 +16,12 @@ import (
 const heartbeats = 3
 
 // wait asks for r and waits until w hears of the grant, r.Wait is over or ctx ends. It asks again
-// when a lease may have ended that the server told it of, when messages may have been missed, and
+// when a lease that the server told it of may have ended, when messages may have been missed, and
 // often enough to keep its place.
 func (s *store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant, error) {
 	deadline := r.began.Add(r.Wait)
-	// asked is when the last question left that was answered by a place in the queue, and place its
-	// number.
+	// asked is when the last question that got a place in the queue as its answer left, and place
+	// is the question's number.
 	var asked time.Time
 	var place uint64
 	for queued, told := false, false; ; {

@@ -34,7 +34,8 @@ func TestHandOverCounts(t *testing.T) {
 	}
 }
 
-// TestLimits: what claims too much, or waits too many for, is refused, and leaves nothing.
+// TestLimits: a request that claims too much is refused, and so is one too many that waits. Neither
+// leaves anything.
 func TestLimits(t *testing.T) {
 	store, tree := newStore(t, WithMaxClaims(3), WithMaxWaiters(2)), testlock.Tree(t)
 	holder := testlock.Ask(tree, x("/a/b")) // with the root and /a, three nodes
@@ -88,7 +89,7 @@ func TestDeadlock_askerClosesTheCycle(t *testing.T) {
 }
 
 // TestMessagesOfAnEarlierPlace: a waiter that has got a new place in the queue heeds no grant, and
-// no deadlock, that was told it in the earlier one: what was granted then has ended.
+// no deadlock, of which it was told in the earlier one: what was granted then has ended.
 func TestMessagesOfAnEarlierPlace(t *testing.T) {
 	for _, kind := range []string{"granted", "deadlock"} {
 		t.Run(kind, func(t *testing.T) {

@@ -79,7 +79,7 @@ func decodePaths(s string) ([]pathlock.Claim, error) {
 	return claims, nil
 }
 
-// encodeOrigin writes an origin as snapshots show it: as JSON, or "" where nothing is known.
+// encodeOrigin writes an origin as snapshots show it: as JSON, or "" if nothing is known.
 func encodeOrigin(o pathlock.Origin) string {
 	if o.IsZero() {
 		return ""

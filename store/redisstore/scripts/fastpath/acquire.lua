@@ -2,7 +2,7 @@
 -- gets nodes that have room, and that nobody waits for in a conflicting mode. No lease has ended,
 -- and the gate key is free.
 --
--- Every other case is left to the rest of the script. Where both could answer, they do the same:
+-- Every other case is left to the rest of the script. If both could answer, they do the same:
 -- TestChaos checks the table after each, and proof/smallworld their answers by one rule.
 
 if ARGV[11] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then

@@ -1,7 +1,7 @@
 -- The common case of RELEASE, which ends the script before the library is created: an owner gives
 -- back its only grant, waits for nothing, and nobody waits for what it has.
 --
--- Every other case is left to the rest of the script. Where both could answer, they do the same:
+-- Every other case is left to the rest of the script. If both could answer, they do the same:
 -- TestChaos checks the table after each, and proof/smallworld their answers by one rule.
 
 do

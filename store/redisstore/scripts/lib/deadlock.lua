@@ -1,7 +1,7 @@
--- Deadlocks: a request in the way of which is somebody who waits for its own owner.
+-- Deadlocks: requests with somebody in their way who waits for their own owner.
 
 -- deadlock looks for an owner that r conflicts with and that waits for r's owner. It returns the
--- number of the claim that cannot be had, and the owner that has it; or nil.
+-- number of the claim that cannot be granted, and the owner that has it; or nil.
 local function deadlock(r)
   if not lists.converting() then return nil end
   local blocked = held_by_others(r, holding(r.owner))

@@ -18,8 +18,8 @@
 --                   o<owner>     when the owner's lease ends
 --                   w<ticket>    when the request's place in the queue ends
 --                   g<length of owner>:<owner><grant id>
---                                when the lease of a grant ends that is apart, that is, has one
---                                of its own; it ends with the owner's lease at the latest; all
+--                                when the lease of a grant that is apart ends, that is, of one
+--                                with its own lease; it ends with the owner's at the latest; all
 --                                else about it is in the owner's record
 --   3 queue      zset   all scores are 0, so ZRANGEBYLEX returns members with a common beginning in
 --                       order of arrival:

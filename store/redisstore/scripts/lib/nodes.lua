@@ -78,7 +78,7 @@ local function admits(n, want, own)
   return (shared == 0 or want ~= X) and (count == 0 or compatible(want, n.mode))
 end
 
--- free has the hand-over look at those who wait for a node in some modes (see handover.lua).
+-- free makes the hand-over look at those who wait for a node in some modes (see handover.lua).
 local function free(name, modes) state.freed[name] = bit.bor(state.freed[name] or 0, modes) end
 
 -- recount notes that the mode of one owner on a node changes.

@@ -197,7 +197,7 @@ function lists.waiters()
   return state.queued and call('ZLEXCOUNT', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS) or 0
 end
 
--- tell has finish send a message to r's waiter.
+-- tell makes finish send a message to r's waiter.
 local function tell(r, message)
   state.messages[#state.messages + 1] = { r.channel, message }
 end
