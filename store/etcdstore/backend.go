@@ -106,7 +106,7 @@ func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) 
 	return slices.Collect(maps.Keys(live)), nil
 }
 
-// watchAgain is how long to wait before those look again whose watch has failed.
+// watchAgain is how long those whose watch has failed wait before they look again.
 const watchAgain = 100 * time.Millisecond
 
 // ticketKey is the name that a ticket has outside of this package: its place, and a revision at
@@ -122,8 +122,8 @@ func readAt(t ticketstore.Ticket) int64 {
 	return revision
 }
 
-// Watch implements [ticketstore.Backend]. All that has happened to the two keys since they were
-// read is reported, whenever the watch stands.
+// Watch implements [ticketstore.Backend]. It reports all that has happened to the two keys since
+// they were read, however late the watch begins.
 //
 // A process watches all keys on one stream. etcd tells it of each change of a waiter's own key, and
 // of the end of the one key before it: nobody hears of anything else.

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// pause is how long to wait before a request is sent again that was answered by an error at once.
+// pause is how long to wait before a request that failed at once is sent again.
 const pause = 50 * time.Millisecond
 
 // ask sends a request until it is answered, for up to nine tenths of the time of [WithTimeout]: the
@@ -42,7 +42,7 @@ func (b *backend) ask(ctx context.Context, what string, request func(context.Con
 	}
 }
 
-// why replaces the deadline that the client's own tries have come to by the reason why there is no
+// If the client's own tries have come to their deadline, why returns the reason why there is no
 // connection to any member, such as a refused certificate. It returns err if there is a connection.
 func (b *backend) why(ctx context.Context, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {

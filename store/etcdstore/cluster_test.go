@@ -35,8 +35,8 @@ func leader(t *testing.T, client *clientv3.Client, cluster testetcd.Cluster) *te
 	return leads
 }
 
-// Locks outlive the death of the leader, one that hangs, and a restart of all members, with all
-// waiters in their places. Without a majority nothing is served.
+// Locks outlive the death of the leader, a leader that hangs, and a restart of all members, with
+// all waiters in their places. Without a majority nothing is served.
 func TestCluster_threeMembers(t *testing.T) {
 	t.Parallel()
 	cluster := testetcd.StartCluster(t, 3)
@@ -86,7 +86,7 @@ func TestCut(t *testing.T) {
 	}, newStore(t, client))
 }
 
-// Compaction takes away the revisions from which the watches of waiters would be begun again.
+// Compaction takes away the revisions from which the watches of waiters would begin again.
 func TestCompactionWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	server, client := newServer(t)

@@ -22,45 +22,45 @@
 // If somebody else was faster, it does both again. That is two round trips. The operations of one
 // process in a tree that come together go into one transaction.
 //
-// A waiter watches two keys: its own, and the end of the one before it in the queue that it
-// conflicts with. All watches of a process share a stream. A hand-over costs each waiter two
-// events, and a few reads and transactions, however many others wait. But each read is of the whole
-// tree: some 300 bytes for each request that holds or waits.
+// A waiter watches two keys: its own, and the end of the one that it conflicts with before it in
+// the queue. All watches of a process share a stream. A hand-over costs each waiter two events, and
+// a few reads and transactions, however many others wait. But each read is of the whole tree: some
+// 300 bytes for each request that holds or waits.
 //
 // # Leases
 //
 // etcd tells nobody the time, so nothing depends on its clock, or on how far the clocks of
-// processes differ. Each time that a process gives a ticket longer to live, it writes a name of
-// that renewal into it. There is one rule: a lease has ended when its renewal has been there for as
-// long as the lease was, by the clock of whoever has seen it. So a waiter learns in good time that
-// a process has died, and a process ends its own tickets exactly.
+// processes differ. Each time that a process gives a ticket longer to live, it writes the name of
+// that renewal into the ticket. There is one rule: to a process, a lease has ended when the process
+// has seen the same renewal for as long as the lease was given, by its own clock. So a waiter
+// learns in good time that a process has died, and a process ends its own tickets exactly.
 //
 // For those that nobody sees, each ticket is attached to an etcd lease that ends a little later: it
 // lasts for whole seconds, at least one and a half of the election timeout, one second or a tenth
 // longer than the ticket's lease but no more than six seconds, and etcd notices its end after half
 // a second at most. The tickets that a process writes within that tenth share one, and no etcd
 // lease lasts longer than it was made for: a renewal attaches the ticket to a later one. So nothing
-// that a process does for one lock keeps another alive that nobody renews.
+// that a process does for one lock keeps alive another that nobody renews.
 //
-// When a detached hold ends that is older than the process that looks at it, etcd is asked, to a
-// second.
+// If a detached hold is older than the process that looks at it, the process asks etcd for the end
+// of the hold, which etcd knows to a second.
 //
 // # What is guaranteed
 //
 //   - Modes, queueing, re-entry, upgrades and deadlocks are as [pathlock.Store] says.
 //   - Whatever happens to messages, members and processes, no two owners hold what conflicts, as long
 //     as both heed the ends of their leases: etcd does not forget a write that it has acknowledged.
-//   - A fence is at least the revision of etcd that the grant was decided at. Of several grants in
-//     one transaction, each has one more than the one before. They grow even if etcd was down.
+//   - A fence is at least the revision of etcd at which the grant was decided. Of several grants in
+//     one transaction, each has one more than the one before. Fences grow even if etcd was down.
 //   - A process that is stopped for longer than its lease brings nothing back to life when it goes on.
-//   - A transaction whose reply is lost is sent again, and carried out once. Where none is answered in
-//     time, the error matches [pathlock.ErrUnavailable], and the lease sees to what is left.
+//   - A transaction whose reply is lost is sent again, and carried out once. If none is answered in
+//     time, the error matches [pathlock.ErrUnavailable], and what is left ends with its lease.
 //   - Without a majority of the members nothing is granted, and nothing is let go: all calls fail with
 //     an error that matches ErrUnavailable. Leases do not end then. After a change of the leader, all
 //     of etcd's leases begin anew.
 //   - A compaction disturbs nobody.
-//   - When a tree's last lock is released, its keys are gone. For good stay only 1,024 small keys at
-//     most, the guards below //guards/, of which each serves many trees.
+//   - When a tree's last lock is released, its keys are gone. At most 1,024 small keys stay for
+//     good: the guards below //guards/, each of which serves many trees.
 //
 // # Limits
 //
@@ -72,6 +72,5 @@
 //   - A member that hangs keeps its connections. Each request that goes to it costs a third of a
 //     second until the client has noticed, which takes some ten seconds.
 //
-// A user of etcd's needs the permission to read and write all keys with the prefix, and nothing
-// else.
+// A user of etcd needs permission to read and write all keys with the prefix, and nothing else.
 package etcdstore

@@ -13,7 +13,7 @@ import (
 // leases are etcd leases of this process, to which it attaches tickets. Each has one length, and
 // nobody renews it: an update that gives tickets longer to live attaches them to a later one. So
 // etcd removes a ticket soon after the end of its lease, whatever becomes of its process, unless
-// that has given it a new one.
+// the process has given the ticket a new one.
 //
 //	ticket ─┐
 //	ticket ─┼─▶ etcd lease of 33 s, for tickets of 30 s, of the first 3 s
@@ -77,7 +77,7 @@ func (ls *leases) forget() {
 	clear(ls.latest)
 }
 
-// left returns how long etcd does not end a lease, 0 if it has.
+// left returns how long etcd still keeps a lease, 0 if it has ended.
 func (b *backend) left(ctx context.Context, id clientv3.LeaseID) (time.Duration, error) {
 	var left time.Duration
 	err := b.ask(ctx, "asking for the end of a lease", func(ctx context.Context) error {

@@ -33,7 +33,7 @@ type record struct {
 	// modified identifies what was read of the ticket.
 	modified int64
 	lease    clientv3.LeaseID
-	// stored is the ticket as it was written. Its times are by the clocks of who has written them.
+	// stored is the ticket as it was written. Its times are by the clocks of those who wrote them.
 	stored ticketstore.Ticket
 	// shown is the ticket as this process is to see it: see backend.state.
 	shown ticketstore.Ticket

@@ -112,8 +112,8 @@ const defaultPort = "2379"
 //	cert_file=my.pem    this client's certificate, with key_file=my.key
 //	server_name=etcd    the name in the members' certificates, if it is not their host
 //
-// Open does not connect, and Ping tells whether it can. Only where the URL has a user, Open
-// logs in, and its error matches [pathlock.ErrUnavailable] if it cannot.
+// Open does not connect, and Ping tells whether it can. If the URL has a user, though, Open logs
+// in, and its error matches [pathlock.ErrUnavailable] if it cannot.
 func Open(rawURL string, opts ...Option) (pathlock.Store, error) {
 	u, err := parseURL(rawURL)
 	if err != nil {
@@ -148,8 +148,7 @@ func Kind(o *storeurl.Options) {
 	})
 }
 
-// whyNoLogin returns why there is no connection, where a login says no more than that its time is
-// up.
+// whyNoLogin returns why there is no connection, if a login says no more than that its time is up.
 func whyNoLogin(settings clientv3.Config, err error) error {
 	settings.Username, settings.Password = "", ""
 	client, failed := clientv3.New(settings)

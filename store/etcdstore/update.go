@@ -46,7 +46,8 @@ func (b *backend) Reserve(ctx context.Context, tree pathlock.Tree) error {
 	})
 }
 
-// portion leaves tickets that have ended to later updates, where they are more than one can delete.
+// portion leaves tickets that have ended to later updates, if they are more than one update can
+// delete.
 func (b *backend) portion(c ticketstore.Changes, now time.Time) ticketstore.Changes {
 	excess := len(c.Put) + len(c.Delete) - b.Limit()
 	c.Delete = slices.DeleteFunc(slices.Clone(c.Delete), func(t ticketstore.Ticket) bool {
@@ -144,8 +145,8 @@ func (u *update) endOf(ctx context.Context, now time.Time, t ticketstore.Ticket,
 	return e, nil
 }
 
-// commit carries the transaction out, and reports whether it has: false where the tree is not as it
-// was read any more, be it by an earlier sending whose reply was lost.
+// commit carries the transaction out, and reports whether it has: false if the tree is no longer as
+// it was read, even if an earlier sending whose reply was lost has changed it.
 func (u *update) commit(ctx context.Context) (bool, error) {
 	response, err := u.send(ctx, append(u.tickets[:len(u.tickets):len(u.tickets)], u.guard))
 	if errors.Is(err, rpctypes.ErrNoSpace) && len(u.changes.Put) == 0 {

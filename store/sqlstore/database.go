@@ -31,9 +31,9 @@ type database struct {
 	onlyReads string
 	// table creates the table, unless it is there.
 	table string
-	// sweep removes as many rows at most as its argument says that are {old}.
+	// sweep removes rows that are {old}, at most as many as its argument says.
 	sweep string
-	// notify is what an update ends in that has to tell other processes, "" where it cannot.
+	// notify ends an update that has to tell other processes, "" where the database cannot.
 	notify string
 	// says returns how the server names an error, and faults what its names mean.
 	says   func(error) string

@@ -85,7 +85,7 @@
 //   - A connection pool that is used up makes operations wait, for ten seconds at most: see
 //     [WithTimeout]. An application whose transactions hold all connections while they wait for locks
 //     waits for itself: use a pool of the store's own.
-//   - A SQLite file has one writer. Where locks are taken inside of the application's transactions,
+//   - A SQLite file has one writer. If locks are taken inside of the application's transactions,
 //     keep them in a file of their own. The file must not be on a network file system, and nobody
 //     may remove or replace it while a process has it open. A pool of your own with several
 //     connections makes its goroutines compete for the file.

@@ -24,7 +24,7 @@ import (
 func x(path string) pathlock.Claim { return testlock.X(path) }
 
 func TestMain(m *testing.M) {
-	// Some tests cut connections, of which the driver would tell.
+	// Some tests cut connections, which the driver would log.
 	if err := mysql.SetLogger(&mysql.NopLogger{}); err != nil {
 		panic(err)
 	}
@@ -38,8 +38,8 @@ type database struct {
 	dialect sqlstore.Dialect
 }
 
-// each runs a test on an SQLite file, and on an empty database of each server, beside others. The
-// subtest of a server that there is none of is skipped; in CI it fails.
+// each runs a test on an SQLite file, and on an empty database of each server, beside others.
+// Without a server, its subtest is skipped; in CI it fails.
 func each(t *testing.T, test func(t *testing.T, d database)) {
 	t.Helper()
 	eachServer(t, test)
@@ -191,10 +191,10 @@ func conforms(t *testing.T, d database) {
 	t.Helper()
 	first := d.store(t)
 	options := []storetest.Option{storetest.Leases(busy)}
-	if d.name != testserver.MariaDB { // to which the other product of its dialect is the same here
+	if d.name != testserver.MariaDB { // MySQL covers it
 		options = append(options, storetest.Silence(d.locked))
 	}
-	if d.name != testserver.Oracle && d.dialect != sqlstore.SQLite { // which has no server
+	if d.name != testserver.Oracle && d.dialect != sqlstore.SQLite { // MariaDB covers the one, and the other has no server
 		options = append(options, storetest.Silence(d.silent))
 	}
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return d.store(t) },

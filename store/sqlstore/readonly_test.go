@@ -11,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
-// readOnly has sessions become read-only as a failover does, in several ways: what each does once
-// to the database of a store, and then in each session.
+// readOnly returns several ways to make sessions read-only, as a failover does: a statement for the
+// database of a store, and then one for each session.
 func (d database) readOnly() map[string][]string {
 	if d.dialect == sqlstore.Postgres {
 		return map[string][]string{"25006": {"SELECT 1", "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"}}

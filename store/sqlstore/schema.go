@@ -16,8 +16,8 @@ var ErrTables = errors.New("sqlstore: the table is unusable")
 // ErrNoTable says that the table is missing. It matches [ErrTables].
 var ErrNoTable = fmt.Errorf("%w: there is no table", ErrTables)
 
-// Create creates the table where it is missing. Any number of processes may do so at once. It
-// changes nothing of a table that is there: see [Store.Check].
+// Create creates the table if it is missing. Any number of processes may do so at once. It changes
+// nothing of a table that is there: see [Store.Check].
 //
 // The error matches [pathlock.ErrUnavailable]. The user needs CREATE.
 func (s *Store) Create(ctx context.Context) error { return s.backend.inTime(ctx, s.backend.create) }
@@ -37,7 +37,7 @@ func (b *backend) inTime(ctx context.Context, ask func(context.Context) error) e
 	}
 }
 
-// create creates the table. IF NOT EXISTS alone fails where two processes run it at once.
+// create creates the table. IF NOT EXISTS alone fails if two processes run it at once.
 func (b *backend) create(ctx context.Context) error {
 	err := b.again(ctx, func(conn *sql.Conn) error {
 		_, err := b.table.on(conn).changed(ctx, b.table.database.table)

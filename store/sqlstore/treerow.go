@@ -15,7 +15,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// treeKey is what the table has in the place of a tree's name: all names are as long then, no
+// treeKey is what the table has in the place of a tree's name: all keys have one length, no
 // collation compares them, and every index has room for them.
 type treeKey [sha256.Size]byte
 
@@ -136,7 +136,7 @@ func (b *backend) state(r *record) ticketstore.State {
 }
 
 // write writes a tree with its next tickets if it is still as it was read, and reports whether it
-// was. It tells other processes of messages.
+// was. It sends messages to other processes.
 func (t table) write(ctx context.Context, r *record, next ticketstore.List, fence uint64, messages []message) (bool, error) {
 	if fence > math.MaxInt64 {
 		return false, fmt.Errorf("%w: sqlstore: the fence %d does not fit into a column", pathlock.ErrInvalidRequest, fence)
@@ -149,7 +149,7 @@ func (t table) write(ctx context.Context, r *record, next ticketstore.List, fenc
 		}
 	}
 	key := keyOf(r.tree)
-	// Versions grow with the clock where a tree's row was removed meanwhile.
+	// Versions grow with the clock if a tree's row was removed meanwhile.
 	version := max(max(r.version, -r.version)+1, r.now)
 	if !r.exists {
 		n, err := t.changed(ctx, "INSERT INTO {table} (tree, namespace, id, version, fence, ends, tickets) VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -15,8 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
-// A waiter holds no connection: one serves fifty waiters, and everybody else beside them. Where it
-// is used up, operations wait for it, and fail when their time is over.
+// A waiter holds no connection: one serves fifty waiters, and everybody else beside them. If it is
+// used up, operations wait for it, and fail when their time is over.
 func TestWaiters_shareOneConnection(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		other := d.store(t)
@@ -54,7 +54,8 @@ func TestReserve(t *testing.T) {
 	})
 }
 
-// Lost connections cost the waiters nothing: the store looks by others, and listens again.
+// Lost connections cost the waiters nothing: the store looks over other connections, and listens
+// again.
 func TestWaitersLoseTheirConnections(t *testing.T) {
 	eachServer(t, func(t *testing.T, d database) {
 		other := d.store(t)

@@ -13,8 +13,8 @@ import (
 
 // watcher learns for all waiters of this process when their waits are over. A waiter holds no
 // connection: one statement asks for all trees that have changed since they were looked at. While
-// the process listens for the database's notifications, it asks only when a waiter is new, whose
-// notification may have come before the wait, and every second, in case a notification is lost.
+// the process listens for the database's notifications, it asks only every second, in case a
+// notification is lost, and when a waiter is new: its notification may have come before the wait.
 type watcher struct {
 	backend *backend
 

@@ -45,8 +45,8 @@ func newClient(servers []string, c config) *client {
 	return cl
 }
 
-// isLost reports whether a request may or may not have been carried out. Where it could not be
-// written, the library says what the network does.
+// isLost reports whether a request may or may not have been carried out. If it could not be
+// written, the library returns the network's error.
 func isLost(err error) bool {
 	_, unwritten := errors.AsType[net.Error](err)
 	return unwritten || errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrSessionExpired) || errors.Is(err, zk.ErrSessionMoved)
@@ -66,8 +66,8 @@ func untilAnswered[T any](ctx context.Context, c *client, request func(*zk.Conn)
 const round = 1100 * time.Millisecond
 
 // do makes a request until no further one is to be made: one that was not sent is made again, and
-// one that was lost if it may be repeated. The library knows no contexts: where ctx ends meanwhile,
-// do returns when the library has an answer, or gives the request up with its connection.
+// one that was lost if it may be repeated. The library knows no contexts: if ctx ends meanwhile, do
+// returns when the library has an answer, or gives the request up with its connection.
 func do[T any](ctx context.Context, c *client, repeatable bool, request func(*session) (T, error)) (none T, err error) {
 	for ctx.Err() == nil {
 		s, err := c.current()

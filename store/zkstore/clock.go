@@ -27,9 +27,9 @@ const resolution = time.Millisecond
 
 func newClock() *clock { return &clock{start: time.Now()} }
 
-// sample takes up that the leader's clock showed stamp, in milliseconds since 1970, between sent
-// and received. It returns by how much that is later than the clock expected at most: more than 0
-// if the leader's clock was set, or another leader has another clock.
+// sample notes that the leader's clock showed stamp, in milliseconds since 1970, between sent and
+// received. It returns by how much that is later than the clock expected at most: more than 0 if
+// the leader's clock was set, or another leader has another clock.
 func (c *clock) sample(stamp int64, sent, received time.Time) (ahead time.Duration) {
 	shown := time.Duration(stamp) * time.Millisecond
 	from, to := shown-received.Sub(c.start), shown+resolution-sent.Sub(c.start)

@@ -50,7 +50,7 @@
 //   - An operation whose answer was lost is looked up, and done again only if it was not carried out.
 //     It fails with an error that matches [pathlock.ErrUnavailable] when no server answers in time.
 //   - A refusal rests on the latest state, even if a server is behind: it asks the leader first.
-//   - Trees in which nobody holds or waits go with a sweep.
+//   - A sweep removes trees in which nobody holds or waits.
 //
 // # What is assumed
 //

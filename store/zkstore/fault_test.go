@@ -31,7 +31,7 @@ func TestCut(t *testing.T) {
 	testlock.Cut(t, server.Addr, func(addr string) pathlock.Store { return newStore(t, addr) }, newStore(t, server.Addr))
 }
 
-// A server that has forgotten everything is taken up, and locks are lost.
+// The store goes on with a server that has forgotten everything, and locks are lost.
 func TestRestartEmpty(t *testing.T) {
 	t.Parallel()
 	server := testzk.Start(t)
@@ -75,7 +75,7 @@ func TestServer_missing(t *testing.T) {
 	testerr.Is(t, "ping of a closed store", s.Ping(t.Context()), pathlock.ErrClosed)
 }
 
-// Znodes that a user has made are that user's alone, who is known again on a new connection.
+// Znodes that a user has made are that user's alone. The user is known again on a new connection.
 func TestDigest(t *testing.T) {
 	t.Parallel()
 	server := testzk.Start(t)

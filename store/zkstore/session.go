@@ -24,8 +24,8 @@ type session struct {
 
 	begun, over atomic.Bool
 	// settled is closed when the session may have watches. The library, at v1.0.4, looks for
-	// watches of earlier connections at an unknown moment after the beginning, and reads then
-	// without a lock what answers to later requests write.
+	// watches of earlier connections at an unknown moment after the beginning, and then reads,
+	// without a lock, what answers to later requests write.
 	settled chan struct{}
 }
 
@@ -91,8 +91,8 @@ func (s *session) authenticate(user []byte) (err error) {
 	return err
 }
 
-// rotation has the servers tried in turn, each name looked up when it is its turn. It implements
-// [zk.HostProvider]. The library calls it from one goroutine.
+// rotation makes the library try the servers in turn. It looks each name up when it is its turn. It
+// implements [zk.HostProvider]. The library calls it from one goroutine.
 type rotation struct {
 	servers []string
 	next    int // counts on

@@ -13,7 +13,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// shortly has a store keep the znode of an empty tree for a short time.
+// shortly makes a store keep the znode of an empty tree for only a short time.
 func shortly(c *config) { c.keep = 50 * time.Millisecond }
 
 // awaitGone sweeps until a tree's znode is gone.
@@ -26,8 +26,8 @@ func awaitGone(t *testing.T, s *store, tree pathlock.Tree) {
 	})
 }
 
-// Trees go that nobody uses: with tickets that have ended, with none, and that were never used, but
-// reserved.
+// Trees that nobody uses go: with tickets that have ended, with none, and those that were never
+// used, but reserved.
 func TestSweep(t *testing.T) {
 	server := testzk.Start(t)
 	s := newStore(t, server.Addr, shortly, WithRoot("/not/there/yet"))

@@ -1,6 +1,6 @@
 // Package sqlopen opens databases, and lock stores in them, by URL. It has the drivers of all of
-// them, of which that of SQLite (github.com/ncruces/go-sqlite3) registers itself as "sqlite3". A
-// program with another driver of that name uses [sqlstore.New] instead.
+// them. That of SQLite (github.com/ncruces/go-sqlite3) registers itself as "sqlite3". A program
+// with another driver of that name uses [sqlstore.New] instead.
 package sqlopen
 
 import (
@@ -20,7 +20,7 @@ import (
 // it listens for PostgreSQL's notifications. Operations wait for one in turn.
 const connections = 8
 
-// sqliteConnections is the same for a file: who writes waits for its turn in the pool, and not in
+// sqliteConnections is the same for a file: a writer waits for its turn in the pool, and not in
 // SQLite, which waits by sleeping.
 const sqliteConnections = 1
 
@@ -38,15 +38,14 @@ const sqliteOptions = "_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pr
 //	postgres://user:password@host:5432/name      PostgreSQL: a URL of libpq
 //	sqlite://PATH                                a file
 //
-// ?timeout=5s sets the time-out of calls: see [sqlstore.WithTimeout]. On MySQL, where it is the
-// driver's time-out for connecting, it is that, too. The options prefix and max_waiters are those
-// of [sqlstore.WithPrefix] and [sqlstore.WithMaxWaiters]. Others are the driver's, or settings of a
+// ?timeout=5s sets the time-out of calls: see [sqlstore.WithTimeout]. On MySQL it is also the
+// driver's own option, the time-out for connecting. The options prefix and max_waiters are those of
+// [sqlstore.WithPrefix] and [sqlstore.WithMaxWaiters]. Others are the driver's, or settings of a
 // session, which the server refuses by name at the first use if it does not know them; a file has
 // none.
 //
 // On PostgreSQL, statements have no names, so that they work behind a pgbouncer in transaction
-// mode. Where there is none, ?default_query_exec_mode=cache_statement lets the server keep their
-// plans.
+// mode. Without one, ?default_query_exec_mode=cache_statement lets the server keep their plans.
 //
 // Errors quote no more of the URL than its options: a password may be anywhere else.
 func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
@@ -89,9 +88,9 @@ func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 	return store, nil
 }
 
-// Kind is the option with which anystore.Open takes the URLs of [Open]. It makes the tables where
-// they are missing, unless anystore.WithoutTables says otherwise, and keeps the locks of
-// sqlite://PATH in the file PATH-locks.
+// Kind is the option with which anystore.Open takes the URLs of [Open]. It makes the tables if they
+// are missing, unless anystore.WithoutTables says otherwise, and keeps the locks of sqlite://PATH
+// in the file PATH-locks.
 func Kind(o *storeurl.Options) {
 	o.Kinds = append(o.Kinds,
 		storeurl.Kind{
