@@ -48,8 +48,8 @@ func compatibility() topic {
 	}}
 }
 
-// meet requires that one owner is granted the first claim, and another the second one exactly where
-// the two may meet.
+// meet requires that one owner is granted the first claim, and another the second one if and only
+// if the two may meet.
 func (f *fixture) meet(first, second pathlock.Claim) {
 	f.Helper()
 	holder := f.actor("holder").takes(first)

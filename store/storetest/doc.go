@@ -42,13 +42,13 @@
 //     A request outlives the hold that it was sent on top of.
 //   - gate: holders that ask for it.
 //   - force release: what a waiter, and an owner without a lease, are told.
-//   - holds that outlive: the crash of who detached or attached, and two who attach at once.
+//   - holds that outlive: the crash of whoever detached or attached, and two who attach at once.
 //   - grants apart: a grant with a lease of its own.
 //   - snapshot: the ends of leases, notes of any text, and what Trees lists.
 //   - hostile text: ids and names that break carelessly built keys.
 //   - workload: counters that only the locks guard.
-//   - between two clients: who waits in one process is woken by what happens in another, if [Crash]
-//     says how to make two.
+//   - between two clients: whoever waits in one process is woken by what happens in another, if
+//     [Crash] says how to make two.
 //   - crash: clients that die, likewise.
 //   - silence: a server that does not answer, if [Silence] says how to stop it.
 //

@@ -235,7 +235,7 @@ func (m *machine) release() {
 	}
 }
 
-// cancel has one who waits give up, who may ask again at once.
+// cancel makes a waiter give up. It may ask again at once.
 func (m *machine) cancel() {
 	i := m.random.IntN(len(m.waits))
 	r := m.waits[i]
@@ -252,7 +252,7 @@ func (m *machine) cancel() {
 	}
 }
 
-// repeat sends what is granted again: whoever waits, it is the same grant.
+// repeat sends a granted request again: whoever waits, it gets the same grant.
 func (m *machine) repeat() {
 	if len(m.holds) == 0 {
 		return

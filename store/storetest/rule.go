@@ -33,7 +33,7 @@ func (r *shadow) excludes(other *shadow) bool {
 }
 
 // collide says whether two claims of different owners exclude each other: on one node by the
-// matrix, else where the lower one's intention on the upper one's node does.
+// matrix, else if the lower one's intention on the upper one's node does.
 func collide(a, b pathlock.Claim) bool {
 	pa, pb := a.Path.String(), b.Path.String()
 	switch {

@@ -17,22 +17,23 @@ type Silent struct {
 	// Store is the store, and Timeout its time-out.
 	Store   pathlock.Store
 	Timeout time.Duration
-	// Stop has the server do nothing, and Resume has it go on, with what was sent to it meanwhile.
+	// Stop makes the server do nothing, and Resume makes it go on, with what was sent to it
+	// meanwhile.
 	Stop, Resume func()
 	// Other is another client of the server, which always reaches it.
 	Other pathlock.Store
-	// Reads is set where the server answers meanwhile what changes nothing, such as that there is
-	// nothing to release.
+	// Reads is set if the server still answers what changes nothing, such as that there is nothing
+	// to release.
 	Reads bool
 }
 
 // Silence adds tests with a server that falls silent. It can be given several times. newSilent
-// registers what has to be closed afterwards with t.Cleanup, and to Resume is one of that.
+// registers with t.Cleanup what has to be done afterwards, Resume included.
 func Silence(newSilent func(t *testing.T) Silent) Option {
 	return func(s *suite) { s.silent = append(s.silent, newSilent) }
 }
 
-// slack is how much later than it has to a call may end on a busy machine.
+// slack is how much later than it should a call may end on a busy machine.
 const slack = time.Second
 
 // silences is about a server that does not answer: calls end in time, and what they have asked for
@@ -122,7 +123,7 @@ func (r *suite) silences() topic {
 	return t
 }
 
-// calls are all that a store can be asked for besides an acquisition, of a holder's owner.
+// calls are all calls of a store but acquisitions, for a holder's owner.
 func (f *fixture) calls(h *grant) map[string]func() error {
 	return map[string]func() error{
 		"Release":      func() error { return f.store.Release(f.ctx, f.tree, h.owner, "another") },
@@ -141,7 +142,7 @@ func (f *fixture) calls(h *grant) map[string]func() error {
 	}
 }
 
-// resumes has the server go on, and waits until the store has found it again.
+// resumes makes the server go on, and waits until the store has found it again.
 func (a *actor) resumes(s Silent) {
 	a.Helper()
 	s.Resume()

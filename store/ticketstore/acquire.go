@@ -56,8 +56,8 @@ type view struct {
 	fence  uint64 // of the grant, 0 if there is none
 	queued bool
 	err    error
-	// ticket is the request's while it waits, and before the one that it watches: where nothing is
-	// in the way, its own, which tells when it is let in.
+	// ticket is the request's while it waits, and before the one that it watches: if nothing is in
+	// the way, its own, which tells when it is let in.
 	ticket, before Ticket
 	// look is how long the request can wait before some lease that concerns it ends.
 	look time.Duration

@@ -127,7 +127,7 @@ func TestAcquire_handOverInPortions(t *testing.T) {
 }
 
 // A reply is lost, or the request is given up while its update is on the way, which comes too late
-// then, however long it takes. Nothing is left: else a ticket would hold that nobody has.
+// then, however long it takes. Nothing is left: else a ticket that nobody has would hold.
 func TestTakeBack_ofUnknownOutcomes(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		for _, abandoned := range []bool{false, true} {
@@ -157,8 +157,8 @@ func TestTakeBack_ofUnknownOutcomes(t *testing.T) {
 	}
 }
 
-// What nothing can have come of costs the server nothing more, and the caller no time. A server
-// that refuses to write is told in the background.
+// A request of which nothing can have come costs the server nothing more, and the caller no time. A
+// server that refuses to write is told in the background.
 func TestTakeBack_keepsNobody(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		p, store := s.process()

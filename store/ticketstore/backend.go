@@ -15,21 +15,21 @@ import (
 // one.
 //
 // Any number of goroutines may call any method. Its error matches [pathlock.ErrInvalidRequest] if
-// the request is more than the server takes, which has written nothing of it. Any other says to
+// the request is more than the server takes: then nothing of it was written. Any other error tells
 // callers that the store is unavailable. Its time is bounded by its context: see [New]. What goes
 // on behind a context that has ended ends with the store, which closes a backend that is an
 // [io.Closer] after that.
 type Backend interface {
 	// Update reads the tickets of a tree, calls change with them, and writes what change returns,
 	// in one step that is atomic beside all other updates of the tree, of whichever process. It
-	// sets the Key of the new tickets in [Changes.Put]. Nothing is written where the changes are
+	// sets the Key of the new tickets in [Changes.Put]. Nothing is written if the changes are
 	// empty.
 	//
-	// It reports false where it has to be called again: another process was faster, or a reply was
+	// It reports false if it has to be called again: another process was faster, or a reply was
 	// lost. Then change is shown what was written, if anything: a request is known by its owner and
-	// grant id. So it is where the server that was read may be behind others, and the changes are
-	// empty: only the latest state may refuse a request. Such an update is called again with latest
-	// set, and reads all that was written before the call.
+	// grant id. It also reports false if the server that was read may be behind others, and the
+	// changes are empty: only the latest state may refuse a request. Such an update is called again
+	// with latest set, and reads all that was written before the call.
 	Update(ctx context.Context, tree pathlock.Tree, latest bool, change func(State) Changes) (done bool, err error)
 
 	// Trees returns the trees that have a live ticket: see [Ticket.Live].
@@ -54,7 +54,7 @@ type State struct {
 	// Tickets are in no particular order. Those that the server has ended by itself are not among
 	// them.
 	Tickets []Ticket
-	// Now is the time by the clock that all processes share, which is the server's. Where it is not
+	// Now is the time by the clock that all processes share, which is the server's. If it is not
 	// known exactly, Now is the earliest that it can be, and Now plus ClockError the latest: a
 	// lease begins late and ends late.
 	Now        time.Time
@@ -62,7 +62,7 @@ type State struct {
 	// Fence is the latest fence on record in the tree, 0 if there is none.
 	Fence uint64
 	// Floor is less than every fence that a grant of the tree may get now. It makes fences grow
-	// where a tree was empty, and nothing is on record.
+	// even if a tree was empty, and nothing is on record.
 	Floor uint64
 	// MostWaiters is how many requests may wait in the tree, 0 for any number.
 	MostWaiters int
@@ -112,7 +112,7 @@ type Ticket struct {
 
 	State TicketState `json:"state"`
 	// Looks counts how often the process has been told to look at the ticket while it waits:
-	// because the lease of one that it waits for ends earlier than it did.
+	// because the lease of one that it waits for ends earlier than before.
 	Looks uint64 `json:"looks,omitempty"`
 
 	// Refusal is why the wait was Refused.

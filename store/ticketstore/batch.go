@@ -36,11 +36,11 @@ type operation struct {
 	ctx context.Context
 	// apply does it, to the transaction of each try. The last one counts.
 	apply func(*transaction)
-	// finish, where not nil, follows when the other operations of the update have been applied.
+	// finish, if not nil, follows when the other operations of the update have been applied.
 	finish func(*transaction)
 	// applied says that a try has applied it, or may still: the backend may write what it does.
 	applied atomic.Bool
-	// written, where not nil, is called when the update has been written, with what was.
+	// written, if not nil, is called when the update has been written, with what was.
 	written func(Changes)
 	// began is a moment before the last try read the tree. It is set when done is closed.
 	began time.Time
@@ -124,8 +124,8 @@ func (l *batcher) add(op *operation) {
 	}
 }
 
-// remove takes an operation back for which nobody waits any more. It reports whether none of it can
-// have been done. An update for which nobody waits any more is ended.
+// remove takes back an operation that nobody waits for any more. It reports whether none of it can
+// have been done. It ends an update that nobody waits for any more.
 func (l *batcher) remove(op *operation) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,7 +188,7 @@ func (l *batcher) update(ctx context.Context, ops []*operation) {
 		_, err = l.step(ctx, ops, 1)
 	}
 	if errors.Is(err, pathlock.ErrInvalidRequest) && len(ops) > 1 {
-		// One of them is more than the backend takes. The others shall not suffer.
+		// One of them is more than the backend takes. The others must not suffer.
 		for i := range ops {
 			l.update(ctx, ops[i:i+1])
 		}
@@ -200,7 +200,7 @@ func (l *batcher) update(ctx context.Context, ops []*operation) {
 	}
 }
 
-// step is one update, which lets in so many requests at most, 0 for any number. It returns what it
+// step is one update, which lets in at most quota requests, 0 for any number. It returns what it
 // has written, or would have.
 func (l *batcher) step(ctx context.Context, ops []*operation, quota int) (written Changes, err error) {
 	var late error

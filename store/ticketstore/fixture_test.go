@@ -28,8 +28,8 @@ type process struct {
 	answers chan struct{}
 	// dead says that there is no connection any more, and refuses that nothing is written.
 	dead, refuses bool
-	// loses has the reply to the next update lost, and abandons its call end with its context,
-	// while the server still has it before itself: land carries it out then, if no other update has
+	// With loses, the reply to the next update is lost. With abandons, its call ends with its
+	// context before the server carries the update out: land does so later, if no other update has
 	// come in between, and reports whether.
 	loses, abandons bool
 	land            func() bool
@@ -48,7 +48,7 @@ func (p *process) set(change func()) {
 	change()
 }
 
-// stop has the server not answer until resume is called.
+// stop keeps the server from answering until resume is called.
 func (p *process) stop() { p.set(func() { p.answers = make(chan struct{}) }) }
 
 func (p *process) resume() {
@@ -61,7 +61,7 @@ func (p *process) resume() {
 	})
 }
 
-// reach waits until the server answers, and fails where it cannot be reached.
+// reach waits until the server answers, and fails if it cannot be reached.
 func (p *process) reach() error {
 	p.mu.Lock()
 	answers, dead := p.answers, p.dead
@@ -197,7 +197,7 @@ func (s *fixture) takes(store pathlock.Store, owner, path string) {
 	testerr.None(s, testerr.Of(store.Acquire(s.Context(), s.ask(owner, path))))
 }
 
-// releases requires that the grant of an owner is given back that takes got.
+// releases requires that the grant that takes got for an owner can be given back.
 func (s *fixture) releases(store pathlock.Store, owner string) {
 	s.Helper()
 	testerr.None(s, store.Release(s.Context(), s.tree, pathlock.Owner(owner), pathlock.GrantID(owner)))

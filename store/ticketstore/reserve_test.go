@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// distant is a process so far from a drawer. It writes if nobody has written since it read.
+// distant is a process far from a drawer. It writes if nobody has written since it read.
 type distant struct {
 	*drawer
 	trip time.Duration // there and back
@@ -61,7 +61,7 @@ func (d distant) Reserve(_ context.Context, tree pathlock.Tree) error {
 	return nil
 }
 
-// distants returns the stores of processes so far away.
+// distants returns the stores of processes that are the given trips away.
 func (s *fixture) distants(timeout time.Duration, trips ...time.Duration) (stores []pathlock.Store, r *reservation) {
 	r = &reservation{}
 	for _, trip := range trips {
@@ -72,7 +72,7 @@ func (s *fixture) distants(timeout time.Duration, trips ...time.Duration) (store
 	return stores, r
 }
 
-// writing has a store renew a hold all the time, until the returned function is called.
+// writing makes a store renew a hold all the time, until the returned function is called.
 func (s *fixture) writing(store pathlock.Store, owner string) (stop func()) {
 	s.takes(store, owner, "/"+owner)
 	ctx, cancel := context.WithCancel(s.Context())

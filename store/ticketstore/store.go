@@ -160,7 +160,7 @@ func (s *store) inTime(ctx context.Context, until time.Time, what string, ask fu
 }
 
 // question asks the backend something, on a goroutine that is left behind when the time is over.
-// What ask has found may be looked at where question returns nil.
+// What ask has found may be looked at only if question returns nil.
 func (s *store) question(ctx context.Context, what string, ask func(context.Context) error) error {
 	if err := s.begin(&s.running); err != nil {
 		return err
@@ -283,7 +283,7 @@ func (s *store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 	return got, nil
 }
 
-// ForceRelease implements [pathlock.Store]. It takes several updates where one cannot write it all.
+// ForceRelease implements [pathlock.Store]. It takes several updates if one cannot write it all.
 func (s *store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	until := s.latest()
 	for begun := false; ; begun = true {
@@ -318,7 +318,7 @@ func (s *store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 	if c := tx.changes(); c.Empty() {
 		return tx.table.Snapshot(), nil
 	}
-	// A lease has ended since anybody looked. Who is let in by that is decided by an update.
+	// A lease has ended since anybody looked. An update decides who is let in by that.
 	var got pathlock.Snapshot
 	err = s.call(ctx, until, tree, &operation{
 		apply:  func(*transaction) {},

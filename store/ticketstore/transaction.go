@@ -111,7 +111,7 @@ func (tx *transaction) bury(owner pathlock.Owner, id pathlock.GrantID, why error
 // tombstoneLife is how long a tombstone stays at most.
 const tombstoneLife = time.Minute
 
-// errTakenBack is why a request was refused that its own process has taken back.
+// errTakenBack is why a request that its own process has taken back was refused.
 var errTakenBack = fmt.Errorf("%w: taken back", pathlock.ErrLost)
 
 // takeRefusal returns why a wait was refused, and forgets the ticket. It is nil if the wait was
@@ -128,7 +128,7 @@ func (tx *transaction) takeRefusal(owner pathlock.Owner, id pathlock.GrantID) er
 }
 
 // changes returns what there is to write. Tickets that were read, and are neither in the table nor
-// refused, go.
+// refused, are deleted.
 func (tx *transaction) changes() Changes {
 	tx.tellOfEarlierEnds()
 	c := Changes{Fence: tx.state.Fence}
@@ -167,9 +167,9 @@ func (tx *transaction) changes() Changes {
 	return c
 }
 
-// tellOfEarlierEnds has those look who expect the end of a lease later than it is: who watch a
-// request whose lease ends earlier than it did, and who wait on top of it. One who looks in time is
-// enough to let all others in: no more are told than may be let in.
+// tellOfEarlierEnds makes those look who expect a lease to end later than it does: those who watch
+// a request whose lease ends earlier than before, and those who wait on top of it. One who looks in
+// time is enough to let all others in: no more are told than may be let in.
 func (tx *transaction) tellOfEarlierEnds() {
 	for r := range tx.table.Requests {
 		before, ok := r.Data.(*Ticket)

@@ -9,9 +9,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// withdraw removes what the request may have left in the store. Where the first try fails, or takes
-// longer than the call may, it goes on in the background, until the store has answered. Where it
-// does not, the lease sees to it.
+// withdraw removes what the request may have left in the store. If the first try fails, or takes
+// longer than the call may, withdraw goes on in the background, until the store has answered. If
+// the store never does, the request ends with its lease.
 func (a *attempt) withdraw() {
 	tried := make(chan struct{})
 	a.store.attempts.Go(func() {
@@ -56,7 +56,8 @@ func (a *attempt) keepRemoving() {
 }
 
 // remove removes the request, and reports whether the store has answered. If an update of the
-// request may still be under way, it is given a tombstone first, which comes in before it.
+// request may still be under way, the request is given a tombstone first, which comes in before
+// that update.
 func (a *attempt) remove() bool { return a.try(true) && (!a.open || a.try(false)) }
 
 // try is one update of remove. It does nothing once another call has asked for the request, whose

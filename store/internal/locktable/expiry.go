@@ -152,7 +152,7 @@ func (t *Table) OwnerEnd(r *Request) (time.Time, bool) {
 }
 
 // Due returns when somebody has to enter the table for the sake of those who wait: no lease ends
-// before. It is zero where nobody waits, or no lease runs.
+// before then. It is zero if nobody waits, or no lease runs.
 func (t *Table) Due() time.Time {
 	if t.queue.Waiters() == 0 {
 		return time.Time{}

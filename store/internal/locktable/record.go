@@ -44,7 +44,7 @@ type Record struct {
 }
 
 // Restore fills an empty table with what records say at the given time, and hands over what nobody
-// holds any more. It is followed by no [Table.Enter]. Waiters expire in a restored table: each
+// holds any more. Do not call [Table.Enter] after it. Waiters expire in a restored table: each
 // leaves the queue when its lease ends, unless it is asked for again.
 //
 // The fence is that of the latest grant. The place is the last one in the order of arrival that a

@@ -87,7 +87,7 @@ func (r *Request) WaitUntil(end time.Time) {
 }
 
 // Watched returns the request that a waiting request watches: it cannot be granted while that one
-// is there. It is nil where the limit was used up before the request had its turn.
+// is there. It is nil if the limit was used up before the request had its turn.
 func (r *Request) Watched() *Request {
 	if q := r.entry.Watching(); q != nil {
 		return of(q)

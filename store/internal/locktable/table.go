@@ -45,7 +45,7 @@ type Table struct {
 	// limit bounds how many requests one use grants, if it is positive. What is left over stays in
 	// the queue, and waits for nobody.
 	limit, granted int
-	// spare and spareOwner are kept for the next ones, nil where there is none: a request that
+	// spare and spareOwner are kept for the next request, nil if there are none: a request that
 	// nobody competes with allocates nothing.
 	spare      *Request
 	spareOwner *owner
@@ -57,14 +57,14 @@ type Table struct {
 type owner struct {
 	queue.Owner
 	id pathlock.Owner
-	// until is when the lease ends that all grants share which are not apart, zero if there is
-	// none.
+	// until is the end of the lease that the grants share, but for those that are apart; zero if
+	// there is none.
 	until time.Time
 }
 
 // New returns an empty table. mint makes the fence of a grant, greater than all before it in the
 // tree. ended is called when the wait of a request is over: it is granted, or [Request.Err] says
-// why not. It is not called where the request's own call gives up.
+// why not. It is not called if the request's own call gives up.
 func New(tree pathlock.Tree, mint func(now time.Time) (fence uint64), ended func(*Request)) *Table {
 	t := &Table{tree: tree, mint: mint, ended: ended, owners: make(map[pathlock.Owner]*owner)}
 	t.queue.Granted, t.queue.Refused, t.queue.Full = t.handedOver, t.refused, t.isFull
