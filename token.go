@@ -72,7 +72,7 @@ func (t Token) parse() (Tree, Owner, error) {
 // AttachOption changes what [Locker.Attach] does.
 type AttachOption func(*holding)
 
-// WithoutRenewal leaves the hold the end that it has.
+// WithoutRenewal leaves the end of the hold as it is.
 func WithoutRenewal() AttachOption { return func(h *holding) { h.lease.Fixed = true } }
 
 // Attach makes the hold that a token names a lock again, in this process. The process renews it as

@@ -41,7 +41,7 @@ type Wait struct {
 	Blocker pathlock.Blocker
 }
 
-// outcomeOf returns how a wait ended that led to err.
+// outcomeOf returns how a wait that led to err ended.
 func outcomeOf(err error) string {
 	switch {
 	case err == nil:

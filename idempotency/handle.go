@@ -180,7 +180,7 @@ func (r *request) run(c *gin.Context) {
 		// gin.Engine.HandleContext takes away what was set, and the writer: nobody saw the answer.
 		w.incomplete = w.incomplete || !c.GetBool(r)
 		w.broken = w.broken || isAborted(c.Errors[min(errorsBefore, len(c.Errors)):])
-		// c.Writer stays: c may be another request's by now. What comes is passed on.
+		// c.Writer stays: c may be another request's now. What comes is passed on.
 		running.End()
 		r.ended.Store(true)
 		final := returned && w.final(len(c.Errors) > errorsBefore)

@@ -76,8 +76,8 @@ func (t table) put(r row, oldPath string) {
 	t[r.id] = r
 }
 
-// walk returns the path that a row should have by its ancestors, and a text that is no path if they
-// lead nowhere or in a circle.
+// walk returns the path that a row should have by its ancestors, or a text that is not a path if
+// they lead nowhere or in a circle.
 func (t table) walk(id string) string {
 	var names string
 	for range len(t) + 1 {

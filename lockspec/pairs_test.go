@@ -55,7 +55,7 @@ type collector struct {
 }
 
 // add keeps an instance, unless the resolver or the spec would have refused it before any lock:
-// there is no such folder, or it is a move into the own subtree.
+// there is no such folder, or it is a move into the node's own subtree.
 func (c *collector) add(what string, op operation.Operation, do handler) {
 	if _, err := do(c.tree, "probe"); err == nil || errors.Is(err, errNameTaken) {
 		claims := map[operation.Rule][]pathlock.Claim{}

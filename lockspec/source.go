@@ -25,7 +25,7 @@ const (
 	FromForm
 	// FromFunc is what a function of the program finds: see [Source.Extract].
 	FromFunc
-	// fromConst is no part of the request: the spec has the value.
+	// fromConst is not a part of the request: the spec has the value.
 	fromConst
 )
 

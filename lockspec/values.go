@@ -120,7 +120,7 @@ func (p *part) readOthers(get getter) (v values, err error) {
 // noParent are the ids that mean the top where [Source.OrTop] allows it.
 var noParent = []string{"", "0", "00000000-0000-0000-0000-000000000000"}
 
-// read gets the value of a source that is no list. The zero source has none.
+// read gets the value of a source that is not a list. The zero source has none.
 func (s *Source) read(get getter, needed bool) (value, error) {
 	if s.isZero() {
 		return value{}, nil

@@ -36,7 +36,7 @@ func TestFail_whatFailedDecidesTheAnswer(t *testing.T) {
 		err    error
 		status int
 		kind   string
-		// retry is set where the client is told to come again.
+		// retry is set if the client is told to come again.
 		retry bool
 	}{
 		{pathlock.FailureInvalid.New("x"), 400, "invalid-request", false},

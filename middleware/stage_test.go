@@ -154,7 +154,7 @@ func (s *stage) handle(c *gin.Context, does map[string]string) {
 	}
 	if token, ok := s.Things[does["ends"]].(pathlock.Token); ok {
 		s.end(token)
-		// An acquisition asks the store, which says that the hold is no more.
+		// An acquisition asks the store, which says that the hold has ended.
 		testerr.Is(s.fixture, "acquired under a hold that has ended", s.tryUnder(ctx, "/x"), pathlock.ErrLost)
 	}
 	if d, err := time.ParseDuration(does["sleeps"]); err == nil {

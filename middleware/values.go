@@ -53,8 +53,8 @@ func (v *values) get(src lockspec.Source) ([]string, error) {
 	}
 }
 
-// params returns all values of a parameter. If groups repeat its name, it has several, of which
-// gin's Param takes the first, and ShouldBindUri the last.
+// params returns all values of a parameter. If groups repeat its name, it has several: gin's Param
+// takes the first, and ShouldBindUri the last.
 func (v *values) params(name string) (values []string) {
 	for _, p := range v.c.Params {
 		if p.Key == name {

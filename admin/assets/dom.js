@@ -1,10 +1,10 @@
-// Elements are made here and nowhere from text: what the server sends is written by users, and
+// Elements are made here, and never from text: what the server sends is written by users, and
 // becomes text nodes or plain attributes only.
 
 import { duration, exact, isolated, shown, t } from "./words.js";
 
 // h makes an element. Properties that are functions are listeners, the others attributes; null and
-// false leave an attribute out, and a child away.
+// false leave out an attribute or a child.
 export function h(tag, properties, ...children) {
 	const element = document.createElement(tag);
 	for (const [name, value] of Object.entries(properties ?? {})) {
@@ -35,7 +35,7 @@ export function replace(parent, ...children) {
 	(focused.isConnected ? focused : document.getElementById(focused.id))?.focus({ preventScroll: true });
 }
 
-// keep has the row of an item made anew only if what it shows has changed.
+// keep makes the row of an item anew only if what it shows has changed.
 export function keep(parent, items, make) {
 	parent.rows ??= new Map();
 	const rows = new Map();

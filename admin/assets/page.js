@@ -15,7 +15,7 @@ let trees = null, tree = null, past = null, link = { kind: "connecting" }, asOf 
 // What is chosen; the fragment of the address says the same.
 let view = "now", chosen = null;
 
-// remembered is localStorage where the browser grants it.
+// remembered is localStorage if the browser grants it.
 const remembered = (action, ...args) => { try { return localStorage[action]("pathlock.language", ...args); } catch { return null; } };
 speak(new URLSearchParams(location.search).get("lang") ?? remembered("getItem") ?? document.documentElement.lang);
 
@@ -116,7 +116,7 @@ function drawLink() {
 	replace(byId("banner"), h("span", null, said), kind !== "trouble" && kind !== "degraded" && !well && h("button", { type: "button", onclick: () => location.reload() }, t("reload")));
 }
 
-// drawTrees lists the trees, those first in which somebody has waited longest.
+// drawTrees lists the trees, first those in which somebody has waited longest.
 function drawTrees() {
 	treesTitle.textContent = t("trees.title");
 	byId("trees").setAttribute("aria-label", t("trees.title"));

@@ -146,12 +146,12 @@ export function isolated(text) {
 	return turns.test(clear) ? `\u2068${clear}\u2069` : clear;
 }
 
-// turns are the characters that are written from right to left, or make others be.
+// turns are the characters that are written from right to left, or that turn others.
 const turns = /[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefc]/;
 
-// shown is a text of others with the characters spelt out that nobody sees, or that turn it around:
-// two names must not look alike. Joiners, variants of signs and the tags of flags stay, and where
-// there is nothing else, all are spelt out.
+// shown spells out, in a text of others, the characters that nobody sees or that turn it around:
+// two names must not look alike. Joiners, variants of signs and the tags of flags stay; if there is
+// nothing else, all are spelt out.
 export function shown(text) {
 	return nothing.test(text) ? [...text].map(code).join("") : text.replace(unseen, code);
 }

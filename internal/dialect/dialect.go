@@ -42,8 +42,8 @@ type Dialect struct {
 	// Share and Update are appended to a SELECT that locks the rows it reads. Both are empty where
 	// a writing transaction is alone anyway.
 	Share, Update string
-	// Newest is appended to a SELECT that must not be answered from an old snapshot, where not
-	// every statement has its own.
+	// Newest is appended to a SELECT that must not be answered from an old snapshot, where a
+	// statement may share the snapshot of an earlier one.
 	Newest string
 	// UnionAll is written before, between and behind two SELECTs, each with a lock of its own, to make
 	// one statement of them.
@@ -69,8 +69,8 @@ type Dialect struct {
 	// returns less.
 	Length, Bytes string
 	// Prefix is the condition that a text begins with a given string, exact to the byte whatever
-	// the column's collation. Its arguments are the column, the string's number of characters, and
-	// the string.
+	// the column's collation is. Its arguments are the column, the string's number of characters,
+	// and the string.
 	Prefix string
 	// Follow joins a text, a slash and a key; First joins a string and a key. Both give a text of a
 	// type that has room for the longest path. Their arguments are the text or string, and the key.

@@ -188,8 +188,8 @@ func refusesMySQL(err error) bool {
 	return ok && (classifyMySQL(err) == FailureUnfit || slices.Contains([]string{"22", "23", "44", "45"}, string(e.SQLState[:2])))
 }
 
-// probeMySQL asks by a savepoint. Outside of a transaction, none is set, and there is none to
-// release.
+// probeMySQL asks by a savepoint. Outside of a transaction, no savepoint is set, so there is none
+// to release.
 func probeMySQL() *probe {
 	const noSavepoint = 1305 // ER_SP_DOES_NOT_EXIST
 	return &probe{

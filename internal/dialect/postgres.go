@@ -105,8 +105,8 @@ const postgresIsolation = "current_setting('transaction_isolation') || '/' || cu
 
 // refusePostgres judges isolation levels. After its first statement, one of a REPEATABLE READ or
 // SERIALIZABLE transaction changes no row that was committed meanwhile, though it may lie below a
-// row that the transaction has locked since. SERIALIZABLE notices that, but only where those who
-// write the other rows are SERIALIZABLE, too.
+// row that the transaction has locked since. SERIALIZABLE notices that, but only if those who write
+// the other rows are SERIALIZABLE, too.
 func refusePostgres(isolation string) string {
 	const serialisable = "serializable"
 	level, usual, _ := strings.Cut(isolation, "/")

@@ -72,8 +72,8 @@ func (r *Request) valueOf(ctx context.Context, key any) any {
 
 // Restore puts outer back into the field of gin's context that has its request, when the handlers
 // have returned. It returns the request that was there: inner, or what other middleware has made of
-// that. It changes nothing and returns nil where gin has given its context to another request, as
-// it does when a middleware further out does not wait for the handlers.
+// that. It changes nothing and returns nil if gin has given its context to another request, as it
+// does when a middleware further out does not wait for the handlers.
 func Restore[T any, R interface {
 	*T
 	Context() context.Context

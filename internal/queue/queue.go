@@ -58,7 +58,7 @@ type Queue struct {
 	// one that has left the queue because it had become a deadlock.
 	Granted func(*Request)
 	Refused func(*Request, Conflict)
-	// Full, where not nil, reports whether no further request may be granted by [Queue.Settle].
+	// Full, if not nil, reports whether [Queue.Settle] may grant no further request.
 	Full func() bool
 
 	nodes
@@ -204,7 +204,7 @@ func (q *Queue) decide(r *Request) (unwatched []*Request) {
 }
 
 // Advance ends the watches of the waiting requests of an owner that has been granted something, and
-// returns them for [Queue.Settle]: what they watched may wait for the owner by now. Those that have
+// returns them for [Queue.Settle]: what they watched may now wait for the owner. Those that have
 // become deadlocks leave the queue.
 func (q *Queue) Advance(o *Owner) (unwatched []*Request) {
 	if len(o.Waits) == 0 {

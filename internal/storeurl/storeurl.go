@@ -37,7 +37,7 @@ var (
 	errNoPassword = errors.New("the URL names a user without a password")
 )
 
-// ErrPort is for an address whose port is none.
+// ErrPort is for an address without a valid port.
 var ErrPort = errors.New("a server is host or host:port, with a port from 1 to 65535")
 
 // ParseServers reads a URL whose servers have a default port.
@@ -77,7 +77,7 @@ func ParseServers(rawURL, scheme, port string) (s Servers, err error) {
 	return s, takeTLS(s.Options, s.TLS)
 }
 
-// Addrs returns servers as host:port, with a default port where there is none.
+// Addrs returns servers as host:port, with a default port for those without one.
 func Addrs(servers []string, port string) ([]string, error) {
 	addrs := make([]string, 0, len(servers))
 	for _, server := range servers {

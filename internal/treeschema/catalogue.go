@@ -34,7 +34,7 @@ type catalogue struct {
 	// Engine is the storage engine, and Version the server's, on MySQL and MariaDB.
 	Engine  string `json:"engine"`
 	Version string `json:"version"`
-	// Hides is set where the session sees other rows or values than the table has.
+	// Hides is set if the session sees other rows or values than the table has.
 	Hides flag `json:"hides"`
 	// Text is the statement that made the table, on SQLite.
 	Text string `json:"text"`
@@ -134,7 +134,7 @@ type named struct {
 type Present struct {
 	// Exists is set if the name stands for anything, IsTable if it stands for a table.
 	Exists, IsTable bool
-	// Hides is set where the session sees other rows or values than the table has.
+	// Hides is set if the session sees other rows or values than the table has.
 	Hides bool
 	// Columns are in the order of their names.
 	Columns []Column

@@ -11,7 +11,8 @@ import (
 // A unique index may cover only some rows, by a condition or a generated column. The check knows
 // the expressions that AutoMigrate writes for that, and judges no others.
 
-// noise is what databases add to an expression, or leave out, and literals, which are none.
+// noise is what databases add to an expression, or leave out. It also matches literals, which are
+// not noise.
 var noise = regexp.MustCompile(`(?s)(?:\b_\w+)?'(?:''|[^'])*'|(?:\s|--[^\n]*|/\*.*?\*/)+|::(?:character varying|timestamp with(?:out)? time zone|\w+)(?:\(\d+\))?(?:\[\])?|["\x60\[\]()]`)
 
 // Databases respell some of what they are given.
@@ -150,8 +151,8 @@ func (c *checker) checkUnique() {
 	}
 }
 
-// lacksUnique reports that a unique index is missing. It names those that cannot be judged, one of
-// which may be it.
+// lacksUnique reports that a unique index is missing. It names those that cannot be judged: one of
+// them may be the missing one.
 func (c *checker) lacksUnique(check Check, missing, why string, unknown []string, statements func() ([]string, string)) {
 	f := Finding{Severity: Unsafe, Check: check, Missing: missing, Why: why}
 	f.Statements, f.Advice = statements()

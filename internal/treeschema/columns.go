@@ -65,7 +65,7 @@ func (c *checker) checkText(name string, isPath bool) {
 // isKept reports whether a column returns the texts that were written.
 func (c *checker) isKept(col Column, types *regexp.Regexp) bool {
 	if c.dialect == dialect.SQLite {
-		// A UUID with its hyphens is no number.
+		// A UUID with its hyphens is not a number.
 		return col.Equality != "" || strings.EqualFold(col.Type, "uuid") && types != keepsTexts && types != keepsNames
 	}
 	return types.MatchString(col.Type)

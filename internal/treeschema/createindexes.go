@@ -92,8 +92,8 @@ func (c *checker) createTopIndex() (statements []string, advice string) {
 // isChar reports whether a column pads what it holds.
 func isChar(c Column) bool { return strings.HasPrefix(c.Type, "char(") }
 
-// liveValue is the expression of a generated column of MySQL that is NULL for deleted rows: there
-// is no index over some rows.
+// liveValue is the expression of a generated column of MySQL that is NULL for deleted rows: MySQL
+// has no index over only some rows.
 func (c *checker) liveValue() string {
 	return "IF(" + c.table.live("", c.dialect.QuotePart) + ", 1, NULL)"
 }

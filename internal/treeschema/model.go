@@ -33,7 +33,7 @@ type Mark struct {
 	// Live is the column's value in a live row, as SQL: NULL, or a literal such as 0. When, if it
 	// is given, is the one in deleted rows instead, a literal other than NULL.
 	Live, When string
-	// OrNull is set where NULL, besides Live, is in live rows; of texts, both '' and '0' are.
+	// OrNull is set if NULL, besides Live, is in live rows; of texts, both '' and '0' are.
 	OrNull bool
 }
 

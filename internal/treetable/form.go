@@ -142,8 +142,7 @@ func (f Form) Separators() int {
 type Form struct {
 	// Lead stands before the first name, Separator between two, and Trail behind the last.
 	Lead, Separator, Trail string
-	// OfParent is set where a row's column holds the path of its parent, without the row's own
-	// name.
+	// OfParent is set if a row's column holds the path of its parent, without the row's own name.
 	OfParent bool
 }
 

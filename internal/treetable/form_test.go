@@ -58,7 +58,7 @@ func TestForm_isReadAsItIsPrinted(t *testing.T) {
 	})
 }
 
-// A text that is no path of the form is read as none.
+// A text that is not a path of the form is not read as one.
 func TestForm_readsNothingElse(t *testing.T) {
 	for pattern, texts := range map[string][]string{
 		"/0/*/*/": {"", "/", "/0", "/0/1", "/1/7/", "/0//", "/0/1//7/", "0/1/"},

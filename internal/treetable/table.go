@@ -49,7 +49,7 @@ type Table struct {
 	// "/0/*/*/" for "/0/1/17/203/". "" means "/*/*".
 	PathForm, IDPathForm string
 	// Depth is the column of a whole number that says how deep the row lies: how many names, or
-	// ids, its path has, where DepthTop is not given. DepthTop is the depth of a row whose path has
+	// ids, its path has, if DepthTop is not given. DepthTop is the depth of a row whose path has
 	// one: "0", "2". A root row without a name lies one less deep.
 	Depth, DepthTop string
 	// Deleted is a column that marks rows as deleted. A row is live if the column is NULL, 0,

@@ -13,7 +13,7 @@ type ask struct {
 	// answer gets the answer, and queued is told when the request is in the member's queue.
 	answer <-chan grant
 	queued chan struct{}
-	// keep gets what the request says. ended is closed when nothing is left that is not kept.
+	// keep gets what the request says. ended is closed when nothing is left but what is kept.
 	keep  chan bool
 	ended chan struct{}
 }

@@ -178,8 +178,8 @@ func (s *stubborn) Acquire(ctx context.Context, req pathlock.Acquisition) (pathl
 	return s.Store.Acquire(ctx, req)
 }
 
-// TestMember_IsNotAskedAgainBeforeItHasGivenBack: what comes of an earlier question takes nothing
-// from a grant that the request has got since.
+// TestMember_IsNotAskedAgainBeforeItHasGivenBack: giving back what an earlier question got takes
+// nothing from a grant that the request has got since.
 func TestMember_IsNotAskedAgainBeforeItHasGivenBack(t *testing.T) {
 	members := memstores(3)
 	slow, second := &stubborn{Store: members[0], let: make(chan struct{})}, &stubborn{Store: members[1]}

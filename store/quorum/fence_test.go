@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/quorum"
 )
 
-// ahead is a member whose clock is ahead by so much.
+// ahead is a member whose clock is ahead.
 type ahead struct {
 	pathlock.Store
 	by time.Duration

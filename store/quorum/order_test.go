@@ -60,7 +60,7 @@ func TestLeadFallsSilent(t *testing.T) {
 	testlock.Release(t, processes[1].store, w.Acquisition)
 }
 
-// TestNewRefuses: an even number, and what is no independent store.
+// TestNewRefuses: an even number, and what is not an independent store.
 func TestNewRefuses(t *testing.T) {
 	for name, stores := range map[string][]pathlock.Store{
 		"none":      nil,

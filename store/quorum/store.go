@@ -18,7 +18,7 @@ var ErrMembers = errors.New("quorum: not an odd number of stores")
 // errClosed is how calls end on a store that has been closed.
 var errClosed = fmt.Errorf("quorum: %w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed)
 
-// mostMembers is how many members there can be: fences have room for the numbers of so many.
+// mostMembers is how many members there can be: fences have room for that many numbers.
 const mostMembers = 1<<fenceBits - 1
 
 // store is a [pathlock.Store] whose locks are held by a majority of other stores.

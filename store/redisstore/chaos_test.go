@@ -107,7 +107,7 @@ type chaos struct {
 	store *store
 	tree  pathlock.Tree
 	step  int
-	// failing is set where scripts may fail, and failed is the request whose script did.
+	// failing is set if scripts may fail, and failed is the request whose script did.
 	failing bool
 	failed  pathlock.Acquisition
 

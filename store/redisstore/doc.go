@@ -62,8 +62,8 @@
 // # What is guaranteed
 //
 //   - Modes, queueing, re-entry, upgrades and deadlocks are as [pathlock.Store] says. A deadlock is
-//     found exactly: at the request that would close the cycle or, where an owner has several
-//     requests waiting, at the grant that does.
+//     found exactly: at the request that would close the cycle or, if an owner has several requests
+//     waiting, at the grant that does.
 //   - A waiter is passed by 0 grants to owners that it does not wait for.
 //   - A holder that crashes keeps others out until its lease ends. A waiter that crashes does so
 //     until one lease after it last asked, even if it was granted after that. The next script in
@@ -110,8 +110,8 @@
 // wait ends when its context is cancelled. With ContextTimeoutEnabled, a command that changes
 // something and is under way then ends when the server answers, or with the time of [WithTimeout].
 //
-// Commands share the client's pool of connections, of which a process needs about as many as it has
-// locks under way at once. A redis.Ring is refused: see [New].
+// Commands share the client's pool of connections. A process needs about as many connections as it
+// has locks under way at once. A redis.Ring is refused: see [New].
 //
 // # Gates and plain redislock
 //

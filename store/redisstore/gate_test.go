@@ -46,7 +46,7 @@ func TestGate_foreign(t *testing.T) {
 	testlock.Release(t, store, further)
 	testlock.Release(t, store, early)
 
-	// Both come in after the release, of which redislock tells nobody.
+	// Both get in after the release, of which redislock tells nobody.
 	node, gate := testlock.Queue(t, store, testlock.Ask(tree, x("/a"))), testlock.Queue(t, store, askGate(tree))
 	testerr.Must(t, lock.Release(t.Context()))
 	node.Granted()

@@ -39,7 +39,7 @@ const gateNode = "gate-node"
 // options: a lock of github.com/bsm/redislock. A program that obtains it stops new node locks and
 // gates in the tree.
 //
-// Those that hold node locks by then keep them, and may take more, so that they can finish. To have
+// Those that already hold node locks keep them, and may take more, so that they can finish. To have
 // the tree for itself, the program asks HEXISTS of the tree's key locks (the gate's key with
 // "locks" in place of "gate" at the end) with the field "gate-node" until the answer is 0, and
 // refreshes its lock meanwhile. In another language, it takes the gate by SET key value NX PX ttl.

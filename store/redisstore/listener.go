@@ -59,7 +59,8 @@ const (
 // message is what a script publishes to a waiter.
 type message struct {
 	kind string
-	// question is the number of the last question that the server had got from the waiter by then.
+	// question is the number of the last question that had reached the server from the waiter when
+	// it sent the message.
 	question uint64
 	// number is the fence of a grant, or the number of the claim that leads to a deadlock.
 	number uint64
@@ -67,9 +68,8 @@ type message struct {
 	owner pathlock.Owner
 }
 
-// isOutdated reports whether the message is about an earlier place in the queue than the one that a
-// question with that number has got: what was granted then has ended since. Force is meant for
-// every place.
+// isOutdated reports whether the message is about an earlier place in the queue than that of the
+// question with that number: what was granted then has ended since. Force is meant for every place.
 func (m message) isOutdated(place uint64) bool { return m.question < place && m.kind != messageRemoved }
 
 // newListener returns a listener on a channel.

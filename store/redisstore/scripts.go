@@ -152,7 +152,7 @@ func parseReply(answer any) (reply, error) {
 	return reply{all[0], all[1:]}, nil
 }
 
-// text returns the i-th element after the status, or "" if there are not so many.
+// text returns the i-th element after the status, or "" if there are fewer.
 func (r reply) text(i int) string {
 	if i >= len(r.rest) {
 		return ""
@@ -160,7 +160,7 @@ func (r reply) text(i int) string {
 	return r.rest[i]
 }
 
-// number returns the i-th element after the status as a number, 0 if it is none.
+// number returns the i-th element after the status as a number, 0 if it is not one.
 func (r reply) number(i int) uint64 {
 	n, _ := strconv.ParseUint(r.text(i), 10, 64)
 	return n

@@ -195,8 +195,8 @@ func TestTakeBackClosed(t *testing.T) {
 	})
 }
 
-// TestTakeBack_madeAgain: a request that is made again is not taken back any more; others are. What
-// is under way about it has ended by then, or it cannot be made.
+// TestTakeBack_madeAgain: a request that is made again is not taken back any more; others are.
+// Whatever is under way about it has ended before, or it cannot be made.
 func TestTakeBack_madeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)

@@ -88,8 +88,8 @@ func TestDeadlock_askerClosesTheCycle(t *testing.T) {
 	requireConsistent(t, store, tree)
 }
 
-// TestMessagesOfAnEarlierPlace: a waiter that has got a new place in the queue heeds no grant, and
-// no deadlock, of which it was told in the earlier one: what was granted then has ended.
+// TestMessagesOfAnEarlierPlace: a waiter with a new place in the queue heeds no message about its
+// earlier place, be it of a grant or of a deadlock: what was granted then has ended.
 func TestMessagesOfAnEarlierPlace(t *testing.T) {
 	for _, kind := range []string{"granted", "deadlock"} {
 		t.Run(kind, func(t *testing.T) {

@@ -44,7 +44,7 @@ type attempt struct {
 	began time.Time
 	// until is when the call ends at the latest.
 	until time.Time
-	// asked is when the update was sent that gave the request its present lease.
+	// asked is when the update that gave the request its present lease was sent.
 	asked time.Time
 	// unsettled says that the store may have a ticket of the request, and open that an update which
 	// writes one may still be under way.

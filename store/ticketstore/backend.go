@@ -83,7 +83,7 @@ type Changes struct {
 	Fence uint64
 }
 
-// named returns a ticket with the name that it has got by being written.
+// named returns a ticket with the name that it got by being written.
 func (c Changes) named(t Ticket) Ticket {
 	for _, put := range c.Put {
 		if put.Place == t.Place {

@@ -32,7 +32,7 @@
 //
 // # Time
 //
-// Ends of leases are written by the clock that all processes share, the server's. Where a backend
+// Ends of leases are written by the clock that all processes share, the server's. If a backend
 // knows that clock only approximately, leases last longer by the error, and never shorter.
 //
 // # What a crash leaves

@@ -51,7 +51,7 @@ var _ pathlock.Store = (*store)(nil)
 //
 // A backend whose processes are not equally near to the server has a method
 // Reserve(context.Context, pathlock.Tree) error, which makes [State.Reserved] true until an update
-// is written that has seen it, whoever makes it. Without one, those who are far may lose to the
+// that has seen it is written, by any process. Without one, those who are far may lose to the
 // others for as long as these keep writing.
 func New(name string, backend Backend, timeout time.Duration) pathlock.Store {
 	open, shut := context.WithCancel(context.Background())

@@ -65,8 +65,8 @@ func TestFence_growsAfterATree(t *testing.T) {
 	}
 }
 
-// Between reading and writing, the tree's znode goes, and another one comes that has the same
-// version by chance. The update writes nothing.
+// Between reading and writing, the tree's znode goes, and another one takes its place that has the
+// same version by chance. The update writes nothing.
 func TestUpdate_strayed(t *testing.T) {
 	server := testzk.Start(t)
 	s, tree := newStore(t, server.Addr, shortly), testlock.Tree(t)

@@ -97,7 +97,7 @@ if wait <= 0 then
   return finish('busy', at)
 end
 
--- give_up takes back what the request has got so far: a place in the queue, or the gate key.
+-- give_up takes back what the request has so far: a place in the queue, or the gate key.
 local function give_up()
   if r.ticket then
     leave(r)

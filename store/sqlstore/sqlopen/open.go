@@ -26,7 +26,7 @@ const sqliteConnections = 1
 
 // sqliteOptions are those of a lock store. The write-ahead log lets others read while one writes.
 // busy_timeout comes first, for switching the log on, and is 0 afterwards: the store itself waits
-// for its turn, also where SQLite refuses one of two that switch the log on.
+// for its turn, even if SQLite refuses one of two that switch the log on.
 const sqliteOptions = "_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_pragma=busy_timeout(0)"
 
 // Open returns a store in the database that a URL names, with a pool of its own, which

@@ -12,8 +12,8 @@ local TOKEN_BYTES = 22
 
 local function token_of(owner) return sub(redis.sha1hex('gate:' .. owner), 1, TOKEN_BYTES) end
 
--- What stands for the value of a gate key that is no string, such as the hash of another library's
--- lock. It is somebody else's gate while it is there.
+-- What stands for the value of a gate key that is not a string, such as the hash of another
+-- library's lock. It is somebody else's gate while it is there.
 local NOT_A_STRING = '(not a string)'
 
 local function read_gate()

@@ -114,8 +114,8 @@ function lists.conversions(list)
   return l.has
 end
 
--- reclassify updates the lists of conversions after an owner has got or lost the gate key: as long
--- as the owner has anything, all its queued requests are conversions.
+-- reclassify updates the lists of conversions after an owner has gained or lost the gate key: as
+-- long as the owner has anything, all its queued requests are conversions.
 local function reclassify(owner)
   local yes = holding(owner) or gate_is_of(owner)
   for _, ticket in ipairs(tickets_of(owner)) do

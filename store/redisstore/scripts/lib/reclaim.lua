@@ -9,9 +9,9 @@ local function leave(r)
   if r.gate and not (held and held.modes[GATE_NODE] == X) and drop_gate(r.owner) then reclassify(r.owner) end
 end
 
--- recheck_waits updates an owner's queued requests after the owner has got its first hold, has got
--- more, or has lost its last. While the owner holds something, its requests are conversions: they
--- may pass waiters. They may also close a cycle, which ends them.
+-- recheck_waits updates an owner's queued requests after the owner has gained its first hold, has
+-- gained more, or has lost its last. While the owner holds something, its requests are conversions:
+-- they may pass waiters. They may also close a cycle, which ends them.
 local function recheck_waits(owner)
   for _, ticket in ipairs(tickets_of(owner)) do
     local r = request(ticket)
