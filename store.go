@@ -20,9 +20,8 @@ type Store interface {
 	// it conflicts with, and for the earlier waiters that it conflicts with and may not pass. An
 	// owner that holds something in the tree may pass a waiter that waits for that owner, so that
 	// the owner can finish. No request overtakes any other waiter that it conflicts with. A request
-	// waits for an owner if it conflicts with what that owner holds, if it conflicts with what
-	// another owner holds that waits for that owner, or if it is behind an earlier waiter that
-	// waits for it.
+	// waits for an owner if it conflicts with a hold of that owner, if it conflicts with a hold of
+	// another owner that waits for that owner, or if it is behind an earlier waiter that does.
 	//
 	// If a holder in its way waits for its own owner, a request that may wait gets a
 	// [*DeadlockError] at once: that holder would have to go first.

@@ -59,7 +59,7 @@ func TestElection_oneLeadsAtATime(t *testing.T) {
 }
 
 // The next candidate leads as soon as the leader resigns, without waiting for a lease, and
-// candidates lead in the order in which they came. Who gives up is not elected.
+// candidates lead in the order in which they came. A candidate that gives up is not elected.
 func TestResign_handsOverAtOnce(t *testing.T) {
 	in(t, func(f *fixture) {
 		leader := f.campaign(f.Context(), f.office(), "a")

@@ -28,7 +28,7 @@ type Spec struct {
 // part is one operation of a spec, with the sources of its arguments.
 type part struct {
 	kind operation.Kind
-	// node is the existing node of the operation. An insert has none. Of a gate it is any node of
+	// node is the existing node of the operation. An insert has none. For a gate it is any node of
 	// the tree, or the project's id if there is a namespace.
 	node Source
 	dest Source

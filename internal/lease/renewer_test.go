@@ -25,8 +25,8 @@ type (
 // key splits leases into two trees.
 func key(holder int) string { return fmt.Sprint(holder % 2) }
 
-// A store that answers late, not at all, or with an error, by turns: every lease is renewed in time
-// as long as the store answers, nothing is renewed that has ended or was removed, and a lease ends
+// The store answers late, not at all, or with an error, by turns. Every lease is renewed in time as
+// long as the store answers, nothing that has ended or was removed is renewed, and a lease ends
 // exactly when the store last said so.
 func TestRenewer_renewsInTimeOrEndsByTheClock(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -8,7 +8,7 @@
 // separator, is the beginning of what is stored of the rows below. So a subtree is a range of the
 // column's index, and a move replaces one beginning with another.
 //
-// A row has no parent where its parent column is NULL, or holds whatever the zero value of a parent
+// A row has no parent if its parent column is NULL, or holds whatever the zero value of a parent
 // field becomes in the database: 0, the empty text, the nil UUID as text or as its own type, or
 // bytes that are all zero. Package dialect has the same as conditions of SQL.
 package treetable

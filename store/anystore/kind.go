@@ -50,7 +50,8 @@ var packages = map[string]string{
 	"zk": "zkstore", "zks": "zkstore", "etcd": "etcdstore", "etcds": "etcdstore",
 }
 
-// kindOf returns the kind of store that a URL names. Of other texts, the error quotes nothing.
+// kindOf returns the kind of store that a URL names. The error for any other text quotes nothing of
+// it.
 func kindOf(url string, o storeurl.Options) (storeurl.Kind, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	for _, k := range o.Kinds {

@@ -35,12 +35,12 @@
 // has seen the same renewal for as long as the lease was given, by its own clock. So a waiter
 // learns in good time that a process has died, and a process ends its own tickets exactly.
 //
-// For those that nobody sees, each ticket is attached to an etcd lease that ends a little later: it
-// lasts for whole seconds, at least one and a half of the election timeout, one second or a tenth
-// longer than the ticket's lease but no more than six seconds, and etcd notices its end after half
-// a second at most. The tickets that a process writes within that tenth share one, and no etcd
-// lease lasts longer than it was made for: a renewal attaches the ticket to a later one. So nothing
-// that a process does for one lock keeps alive another that nobody renews.
+// For those that nobody sees, each ticket is attached to an etcd lease that ends a little later.
+// That lease lasts for whole seconds, at least one and a half of the election timeout. It is one
+// second or a tenth longer than the ticket's lease, but no more than six seconds longer. etcd
+// notices its end after half a second at most. The tickets that a process writes within that tenth
+// share one, and no etcd lease lasts longer than it was made for: a renewal attaches the ticket to
+// a later one. So nothing that a process does for one lock keeps alive another that nobody renews.
 //
 // If a detached hold is older than the process that looks at it, the process asks etcd for the end
 // of the hold, which etcd knows to a second.

@@ -82,8 +82,8 @@ func TestLimits_tooManyBytes(t *testing.T) {
 	testlock.Take(t, store, testlock.Ask(tree, x("/a")))
 }
 
-// A database that is full takes no new locks and renews none, and lets go of those that nobody
-// waits for.
+// A full database takes no new locks and renews none. It still releases those that nobody waits
+// for.
 func TestLimits_fullDatabase(t *testing.T) {
 	t.Parallel()
 	_, client := newServer(t, "--quota-backend-bytes", "1000000")

@@ -169,7 +169,7 @@ func (c *chaos) live() string {
 		}
 		return fmt.Sprintf("transfer %+v", move)
 	case n < 98:
-		// What has ended is seen to by the script of the next step.
+		// The script of the next step clears away what has ended.
 		c.done(endLease.Run(c.t.Context(), c.store.client, c.store.keys.of(c.tree), string(anybody)).Err())
 		return c.live()
 	case n < 99:

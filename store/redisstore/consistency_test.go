@@ -201,7 +201,7 @@ func inconsistencies(ctx context.Context, t testing.TB, s *store, tree pathlock.
 	return faults
 }
 
-// parseStrings reads an array of strings. What is missing is the empty one.
+// parseStrings reads an array of strings. A missing one is empty.
 func parseStrings(answer any) []string {
 	items := answer.([]any)
 	all := make([]string, len(items))

@@ -46,8 +46,9 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// TestFailover_lostWrites: a primary crashes with grants that no replica has. Who was granted them
-// learns that it has lost, who waited goes on, and fences rise above all that were ever given out.
+// TestFailover_lostWrites: a primary crashes with grants that no replica has. Whoever was granted
+// them learns of the loss, whoever waited goes on, and fences rise above all that were ever given
+// out.
 func TestFailover_lostWrites(t *testing.T) {
 	forEach(t, replicated, func(t *testing.T, d *deployment) {
 		ours, theirs, tree := d.open(t), d.open(t), testlock.Tree(t)

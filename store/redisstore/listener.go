@@ -131,8 +131,8 @@ func (w *waiter) hear(m message) {
 // take. A server that has gone without closing its connections is noticed in twice that time.
 const pulse = 3 * time.Second
 
-// How long a subscription that was lost waits before it is made again: a moment, in which the
-// client learns who serves the channel now, and twice as long after each attempt that failed.
+// How long a lost subscription waits before it is made again: first a moment, in which the client
+// learns who serves the channel now, then twice as long after each failed attempt.
 const (
 	firstPause = 5 * time.Millisecond
 	lastPause  = 500 * time.Millisecond

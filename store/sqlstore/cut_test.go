@@ -11,7 +11,7 @@ import (
 )
 
 // Wherever the connection is cut, a request that is sent again is granted once, a release that is
-// sent again is carried out once, and nothing is left. What only reads is sent again by the store.
+// sent again is carried out once, and nothing is left. The store itself sends reads again.
 func TestCut(t *testing.T) {
 	eachServer(t, func(t *testing.T, d database) {
 		for _, late := range []bool{false, true} {

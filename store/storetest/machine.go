@@ -334,7 +334,7 @@ func (m *machine) transfer() {
 	})
 	from := m.anybody()
 	if len(m.holds) > 0 && m.random.IntN(4) > 0 {
-		// Who holds more is drawn more often, so that several grants move at once.
+		// An owner that holds more is drawn more often, so that several grants move at once.
 		from = m.any(m.holds).actor
 	}
 	to := from

@@ -250,8 +250,8 @@ func TestForceRelease_ofManyInPortions(t *testing.T) {
 	})
 }
 
-// What rests on a hold ends with it, also where the server has ended the hold's ticket by itself:
-// a wait of its owner, and a grant that is apart from it.
+// What rests on a hold ends with it, even if the server has ended the hold's ticket by itself: a
+// wait of its owner, and a grant that is apart from it.
 func TestHold_endedByTheServerEndsWhatRestsOnIt(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		_, store := s.process()

@@ -17,8 +17,8 @@ import (
 // Any number of goroutines may call any method. Its error matches [pathlock.ErrInvalidRequest] if
 // the request is more than the server takes: then nothing of it was written. Any other error tells
 // callers that the store is unavailable. Its time is bounded by its context: see [New]. What goes
-// on behind a context that has ended ends with the store, which closes a backend that is an
-// [io.Closer] after that.
+// on behind an ended context ends with the store. After that, the store closes a backend that is an
+// [io.Closer].
 type Backend interface {
 	// Update reads the tickets of a tree, calls change with them, and writes what change returns,
 	// in one step that is atomic beside all other updates of the tree, of whichever process. It

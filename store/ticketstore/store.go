@@ -116,8 +116,8 @@ func (s *store) begin(among *sync.WaitGroup) error {
 // cleanupTime is how long a call may take, when its own time is over, to leave everything in order.
 const cleanupTime = time.Second
 
-// answered returns the error of a call of the backend as callers see it: that of a context that has
-// ended, one that says that the store is unavailable, or that the request is invalid.
+// answered returns the error of a call of the backend as callers see it: the error of an ended
+// context, or one that says that the store is unavailable or the request invalid.
 func answered(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
