@@ -45,8 +45,8 @@ type Dialect struct {
 	// Newest is appended to a SELECT that must not be answered from an old snapshot, where a
 	// statement may share the snapshot of an earlier one.
 	Newest string
-	// UnionAll is written before, between and behind two SELECTs, each with a lock of its own, to make
-	// one statement of them.
+	// UnionAll is written before, between and behind two SELECTs, each with a lock of its own, to
+	// make one statement of them.
 	UnionAll [3]string
 	// PrimaryKeyHint follows a table's name in a locking read that has to go by the primary key.
 	PrimaryKeyHint string
