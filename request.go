@@ -13,8 +13,8 @@ import (
 const (
 	// maxNodes is the largest number of nodes in a claim set after [Normalize].
 	maxNodes = 4096
-	// MaxPathBytes is how many bytes the paths of a claim set may have together. The set has at most
-	// 4,096 nodes. Each level of a deep node counts: its ancestors are claimed, too.
+	// MaxPathBytes is how many bytes the paths of a claim set may have together. The set has at
+	// most 4,096 nodes. Each level of a deep node counts: its ancestors are claimed, too.
 	MaxPathBytes = 1 << 20
 	// MaxNoteBytes is the longest [Request.Note], in bytes.
 	MaxNoteBytes = 512
