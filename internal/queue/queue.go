@@ -11,8 +11,8 @@
 // A request is granted as soon as it conflicts with no granted request and is behind no waiting
 // one. It is behind every earlier waiter that it conflicts with, except those that it may pass: a
 // request of an owner that holds something may pass a waiter that waits for that owner. A request
-// waits for the owners of the grants that it conflicts with, for those whom these owners wait for,
-// and for those whom the waiters that it is behind wait for.
+// waits for the owners of the grants that it conflicts with, and for those whom these owners wait
+// for. If it is behind a waiter, it waits for everybody whom that waiter waits for.
 //
 // A request is a deadlock if a holder in its way waits for the request's own owner: see
 // [Queue.Deadlock]. Since it is refused, the graph of waits has no cycle, and no waiter has to look
