@@ -160,7 +160,7 @@ func TestUse(t *testing.T) {
 		{"a path of ids with keys of bytes", "mysql", []gormplugin.Option{gormplugin.Model(&bytesInPath{})}, "numbers or texts"},
 		{"a named column that is not there", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Path: "nowhere"})}, `"nowhere"`},
 		{"a form whose subtrees are no range", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{PathForm: "/*/*|"})}, "range of the index"},
-		{"a form of no column", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{IDPathForm: "*,*,"})}, "of no column"},
+		{"a form of no column", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{IDPathForm: "*,*,"})}, "belongs to no column"},
 		{"a depth of no column", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{DepthTop: "0"})}, "a table that has a depth"},
 		{"a depth that is a text", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Depth: "note", Deleted: "status"})}, "a whole number"},
 		{"a depth below zero", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Depth: "status", DepthTop: "-1", Deleted: "note"})}, "from 0 to 255"},
