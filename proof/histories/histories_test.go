@@ -74,11 +74,14 @@ func runAll(t *testing.T, b backend) {
 	b.program = program
 	began, seed := time.Now(), budget.Seed()
 	var sum tally
-	for next := seed; sum.histories == 0 || time.Since(began) < budget.Time() && !t.Failed(); next++ {
+	for next := seed; next == seed || time.Since(began) < budget.Time() && !t.Failed(); next++ {
 		t.Run(fmt.Sprint("seed=", next), func(t *testing.T) { sum.add(b.round(t, next)) })
 		if t.Failed() {
 			t.Logf("to repeat it: %s=%d go test -run %s ./proof/histories", budget.SeedVariable, next, t.Name())
 		}
+	}
+	if sum.histories == 0 {
+		t.Error("no history could be judged, which shows nothing")
 	}
 	budget.Report(t, "histories", sum.histories, "requests", sum.requests, "faults", sum.faults, "unknown", sum.unknown,
 		"refused", sum.refused, "seed", seed, "seconds", int(time.Since(began).Seconds()))

@@ -39,20 +39,22 @@ func (p *plan) check(history []porcupine.Operation) porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(model(p.root), append(slices.Clip(history), over), longest)
 }
 
-// judge fails the test unless the history is that of a tree. It then prints the shortest beginning
-// that is wrong.
-func (p *plan) judge(t *testing.T) {
+// judge fails the test if the history is not that of a tree, and prints the shortest beginning that
+// is wrong. It reports whether porcupine came to a verdict in time: on a busy machine, clients give
+// up so often that there are too many possible orders.
+func (p *plan) judge(t *testing.T) (decided bool) {
 	t.Helper()
 	for _, what := range p.strange {
 		t.Errorf("plan %d: %s", p.number, what)
 	}
-	switch p.check(p.history) {
-	case porcupine.Ok:
+	verdict := p.check(p.history)
+	switch verdict {
 	case porcupine.Unknown:
-		t.Errorf("plan %d: %d requests take too long to judge", p.number, len(p.history))
-	default:
+		t.Logf("plan %d: %d requests take too long to judge, and do not count", p.number, len(p.history))
+	case porcupine.Illegal:
 		t.Errorf("plan %d is no tree's history:\n%s", p.number, written(p.smallest()))
 	}
+	return verdict != porcupine.Unknown
 }
 
 // smallest returns the shortest wrong beginning of a history. A request without an answer in it may

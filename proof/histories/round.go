@@ -66,8 +66,8 @@ func (s *tally) add(histories []*plan, faults int) {
 	}
 }
 
-// round runs some histories, and judges them.
-func (b backend) round(t *testing.T, seed uint64) (done []*plan, faults int) {
+// round runs some histories, and returns those that could be judged.
+func (b backend) round(t *testing.T, seed uint64) (judged []*plan, faults int) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	under := all[seed%uint64(len(all))]
 	t.Log(under.name)
@@ -82,6 +82,7 @@ func (b backend) round(t *testing.T, seed uint64) (done []*plan, faults int) {
 			plan: p, number: n, http: via, instances: instances, rand: rand.New(rand.NewPCG(seed, uint64(p.number*100+int64(n)))), copies: under.copies,
 		}
 	}
+	var done []*plan
 	for n := range lanes * plansInLane {
 		done = append(done, newPlan(t, instances[0], fmt.Sprintf("%d-%d", seed, n)))
 	}
@@ -121,9 +122,11 @@ func (b backend) round(t *testing.T, seed uint64) (done []*plan, faults int) {
 			}
 		}
 		testerr.Must(t, p.look(t.Context(), b.pool))
-		p.judge(t)
+		if p.judge(t) {
+			judged = append(judged, p)
+		}
 	}
-	return done, faults
+	return judged, faults
 }
 
 // newPlan makes a plan.
