@@ -37,7 +37,6 @@ compile=(go list -export -test -deps -f '{{""}}')
 "${compile[@]}" "${race[@]}" "${watched[@]}" >/dev/null &
 compiling=$!
 . test/servers.sh
-pids+=("$compiling")
 wait "$compiling"
 # The longest of these tests needs its server first; the rest shares many packages with that.
 if [ -z "${PATHLOCK_TEST_ETCD:-}" ]; then
@@ -46,7 +45,6 @@ fi
 if [ ${#unwatched[@]} != 0 ]; then
 	nice -n 10 "${compile[@]}" "${unwatched[@]}" >/dev/null &
 	compiling=$!
-	pids+=("$compiling")
 fi
 
 # Four packages run at a time, and four tests of each that may. The linter vets them. A program that

@@ -33,20 +33,23 @@ scratch_parent() {
 
 scratch=$(mktemp -d "$(scratch_parent)/pathlock-test.XXXXXX")
 chmod 711 "$scratch" # the database server runs as a user of its own
-pids=()
 compose=""
 
+# cleanup stops the children of the shell that run. It keeps no list of their pids: the system gives
+# the pid of one that has ended to a new process or thread, perhaps of somebody else's server.
 cleanup() {
 	status=$?
-	for pid in "${pids[@]}"; do
+	trap '' INT TERM
+	running=$(jobs -pr)
+	for pid in $running; do
 		kill "$pid" 2>/dev/null || true
 	done
-	for pid in "${pids[@]}"; do
+	for pid in $running; do
 		for _ in $(seq 100); do
-			kill -0 "$pid" 2>/dev/null || break
+			jobs -pr | grep -qx "$pid" || break
 			sleep 0.1
 		done
-		kill -9 "$pid" 2>/dev/null || true
+		jobs -pr | grep -qx "$pid" && kill -9 "$pid" 2>/dev/null || true
 	done
 	if [ -n "$compose" ]; then
 		docker compose -f test/servers.yml -p "$compose" down -v >/dev/null 2>&1 || true
@@ -135,7 +138,6 @@ start_redis() {
 	need redis-server redis-server || return 1
 	port=$(free_port) || return 1
 	redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no --dir "$scratch" >"$scratch/redis.log" 2>&1 &
-	pids+=($!)
 	wait_for redis redis-cli -p "$port" ping || return 1
 	export PATHLOCK_TEST_REDIS="redis://127.0.0.1:$port/0"
 }
@@ -155,7 +157,6 @@ start_mariadb() {
 	PATH="$PATH:/usr/sbin" mariadbd --no-defaults "${as[@]}" --datadir="$data/data" --port="$port" --bind-address=127.0.0.1 \
 		--socket="$data/socket" --pid-file="$data/pid" --max-connections=500 --tmpdir="$data/tmp" \
 		--innodb-flush-log-at-trx-commit=0 >"$scratch/mariadb.log" 2>&1 &
-	pids+=($!)
 	wait_for mariadb mariadb --no-defaults -h127.0.0.1 -P"$port" -uroot -e 'select 1' || return 1
 	export PATHLOCK_TEST_MARIADB="root:@tcp(127.0.0.1:$port)/"
 }
@@ -180,7 +181,6 @@ start_mysql() {
 	(mysql_program "$mysql/usr/sbin/mysqld" "${options[@]}" --port="$port" --bind-address=127.0.0.1 --mysqlx=OFF \
 		--socket="$data/socket" --pid-file="$data/pid" --max-connections=500 --skip-log-bin --performance-schema=OFF \
 		--innodb-flush-log-at-trx-commit=0) >"$scratch/mysql.log" 2>&1 &
-	pids+=($!)
 	wait_for mysql mysql_client "$port" || return 1
 	export PATHLOCK_TEST_MYSQL="root:@tcp(127.0.0.1:$port)/"
 }
@@ -227,7 +227,6 @@ start_postgres() {
 	"${as[@]}" "$bin/initdb" -D "$data/data" -U postgres -A trust --locale=C.UTF-8 --no-sync >"$scratch/postgres-init.log" 2>&1 || return 1
 	"${as[@]}" "$bin/postgres" -D "$data/data" -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories="$data" \
 		-c max_connections=500 -c fsync=off >"$scratch/postgres.log" 2>&1 &
-	pids+=($!)
 	wait_for postgres "$bin/pg_isready" -h 127.0.0.1 -p "$port" || return 1
 	export PATHLOCK_TEST_POSTGRES="postgres://postgres@127.0.0.1:$port/postgres"
 }
