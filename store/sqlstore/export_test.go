@@ -35,3 +35,9 @@ func WithKeep(d time.Duration) Option { return func(c *config) { c.keep = d } }
 
 // WithSweepPortion sets how many rows a statement of a sweep removes.
 func WithSweepPortion(n int64) Option { return func(c *config) { c.sweepPortion = n } }
+
+// ParsesPayload reports whether the listener takes the payload of a notification.
+func ParsesPayload(payload string) bool {
+	_, ok := parsePayload("", payload)
+	return ok
+}

@@ -118,11 +118,11 @@ func join(messages []message) string {
 
 func (m message) payload() string { return fmt.Sprintf("%x/%d", m.tree, m.place) }
 
-// parsePayload undoes payload.
+// parsePayload undoes payload. It takes nothing that payload does not return.
 func parsePayload(home, payload string) (message, bool) {
 	m := message{home: home}
 	var tree []byte
 	_, err := fmt.Sscanf(payload, "%x/%d", &tree, &m.place)
-	n := copy(m.tree[:], tree)
-	return m, err == nil && n == len(m.tree)
+	copy(m.tree[:], tree)
+	return m, err == nil && m.payload() == payload
 }

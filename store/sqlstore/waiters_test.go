@@ -3,6 +3,7 @@ package sqlstore_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,4 +90,17 @@ func TestNotificationsThatDoNotArrive(t *testing.T) {
 	testserver.Await(t, "the store listens", s.Listening)
 	testlock.Release(t, other, held)
 	w.Granted()
+}
+
+// Anybody who may connect can notify the channel.
+func TestListener_takesItsOwnPayloadsAlone(t *testing.T) {
+	tree := strings.Repeat("0a", 32)
+	for payload, want := range map[string]bool{
+		tree + "/7": true, tree: false, tree + "/": false, tree + "/7 ": false, tree + "/+7": false, tree + "/07": false,
+		strings.ToUpper(tree) + "/7": false, tree + "0a/7": false, tree[2:] + "/7": false, tree[1:] + "/7": false, "": false,
+	} {
+		if got := sqlstore.ParsesPayload(payload); got != want {
+			t.Errorf("%q: %t, want %t", payload, got, want)
+		}
+	}
 }
