@@ -15,7 +15,10 @@ import (
 // RestoreLocation returns the place that an item of the recycle bin would be restored to: its name
 // below its old parent, wherever that is today.
 func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Location, error) {
-	itemID, _ := strconv.ParseInt(id, 10, 64) // it is checked before anything is locked
+	itemID, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return pathlock.Location{}, fmt.Errorf("%w: %q", pathlock.ErrInvalidID, id)
+	}
 	item, err := load[RecycledItem](s.db.Read.WithContext(ctx), "item", itemID)
 	if err != nil {
 		return pathlock.Location{}, err

@@ -2,11 +2,13 @@ package plans
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 )
 
@@ -20,6 +22,9 @@ func (s *Service) Tree(ctx context.Context, planID int64) ([]Suite, error) {
 	var suites []Suite
 	if err := s.db.Read.WithContext(ctx).Where("plan_id = ?", planID).Find(&suites).Error; err != nil {
 		return nil, err
+	}
+	if len(suites) == 0 {
+		return nil, fmt.Errorf("%w: plan %d", pathlock.ErrNotFound, planID)
 	}
 	// MySQL would compare only the beginnings of long paths (max_sort_length).
 	slices.SortFunc(suites, func(a, b Suite) int { return strings.Compare(a.Path, b.Path) })
