@@ -109,7 +109,8 @@ func holderID(tree pathlock.Tree, owner pathlock.Owner) string {
 }
 
 // entryKeys names each entry of a snapshot among all that its tree has and ever had. All instances
-// give an entry the same key, and an owner's next request has another one.
+// give an entry the same key, and an owner's next request has another one. Equal waits of one owner
+// that began at once share a key: nothing tells them apart.
 func entryKeys(s *pathlock.Snapshot) map[*pathlock.Entry]string {
 	keys := make(map[*pathlock.Entry]string, len(s.Holders)+len(s.Waiters))
 	for _, all := range [][]pathlock.Entry{s.Holders, s.Waiters} {
