@@ -58,13 +58,15 @@ func TestCluster_threeMembers(t *testing.T) {
 			requireNoKeys(t, client)
 		})
 	}
-	store := newStore(t, connect(t, cluster.Addrs()...), WithTimeout(time.Second))
+	store := newStore(t, connect(t, cluster.Addrs()...))
+	impatient := newStore(t, connect(t, cluster.Addrs()...), WithTimeout(time.Second))
 	req := testlock.Ask(testlock.Tree(t), x("/a"))
 	testlock.Take(t, store, req)
+	testserver.Await(t, "both are connected", func() bool { return impatient.Ping(t.Context()) == nil })
 	cluster[0].Kill()
 	cluster[1].Kill()
 	for what, err := range map[string]error{
-		"ping": store.Ping(t.Context()), "release": store.Release(t.Context(), req.Tree, req.Owner, req.Grant),
+		"ping": impatient.Ping(t.Context()), "release": impatient.Release(t.Context(), req.Tree, req.Owner, req.Grant),
 	} {
 		testerr.Is(t, what, err, pathlock.ErrUnavailable)
 	}

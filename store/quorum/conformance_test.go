@@ -70,7 +70,7 @@ func redisMembers(t testing.TB, servers []*testredis.Server, through func(*testr
 	t.Helper()
 	var members []pathlock.Store
 	for _, server := range servers {
-		client := redis.NewClient(&redis.Options{Addr: through(server), ContextTimeoutEnabled: true, DialTimeout: time.Second, DialerRetries: 1})
+		client := redis.NewClient(&redis.Options{Addr: through(server), ContextTimeoutEnabled: true})
 		store := redisstore.New(client)
 		t.Cleanup(func() {
 			testerr.Is(t, "closing a member", store.Close(context.WithoutCancel(t.Context())), nil)
@@ -95,7 +95,7 @@ func TestConformanceRedis(t *testing.T) {
 		victim = newQuorum(t, redisMembers(t, servers, func(s *testredis.Server) string {
 			proxies = append(proxies, testnet.StartProxy(t, s.Addr, 0))
 			return proxies[len(proxies)-1].Addr()
-		}), quorum.WithTimeout(timeout))
+		}), quorum.WithTimeout(generous))
 		t.Cleanup(func() {
 			for _, p := range proxies {
 				p.Resume()
