@@ -40,7 +40,7 @@ type suite struct {
 
 // lifetime is the lease of actors that crash. It is long enough to tell one lease from one and a
 // half on a busy machine.
-const lifetime = 2 * time.Second
+const lifetime = 3 * time.Second
 
 // crashes is about clients that die. What a dead client held, or waited for, keeps nobody out for
 // longer than one lease from its last sign of life.

@@ -62,9 +62,24 @@ func freeAddr(ctx context.Context) (string, error) {
 		reserved.mu.Lock()
 		reserved.files = append(reserved.files, file)
 		reserved.mu.Unlock()
-		return addr, listener.Close()
+		return addr, closeEverywhere(ctx, listener)
 	}
 	return "", fmt.Errorf("no free port between %d and %d: %w", firstPort, lastPort, failed)
+}
+
+// closeEverywhere closes a listener, and returns when nobody listens there. A process that is being
+// started shares the listener until it runs its own program.
+func closeEverywhere(ctx context.Context, listener net.Listener) error {
+	if err := listener.Close(); err != nil {
+		return err
+	}
+	for {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", listener.Addr().String())
+		if err != nil {
+			return ctx.Err()
+		}
+		_ = conn.Close()
+	}
 }
 
 // FreePort returns the port of such an address.
