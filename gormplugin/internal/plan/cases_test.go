@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -237,15 +238,16 @@ func TestChainsSayWhereARowIs(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		change func(rows map[any]*plan.Node)
-		actual string
+		want   *fault.PathChangedError
 	}{
-		{"nothing", func(map[any]*plan.Node) {}, ""},
-		{"it has moved", func(rows map[any]*plan.Node) { rows[3].Path = "/d/c" }, "/d/c"},
-		{"it has changed trees", func(rows map[any]*plan.Node) { rows[3].Tree = "u" }, "/a/b/c"},
-		{"its path does not follow", func(rows map[any]*plan.Node) { rows[1].Path = "/z" }, "/z/b"},
-		{"it is gone", func(rows map[any]*plan.Node) { delete(rows, 3) }, ""},
-		{"what is above is gone", func(rows map[any]*plan.Node) { delete(rows, 1) }, ""},
-		{"what is above is in another tree", func(rows map[any]*plan.Node) { rows[1].Tree = "u" }, ""},
+		{"nothing", func(map[any]*plan.Node) {}, nil},
+		{"it has moved", func(rows map[any]*plan.Node) { rows[3].Path = "/d/c" }, &fault.PathChangedError{ID: 3, Planned: "/a/b/c", Actual: "/d/c"}},
+		{"its ids have changed", func(rows map[any]*plan.Node) { rows[3].IDs = "/4/3" }, &fault.PathChangedError{ID: 3, Planned: "", Actual: "/4/3"}},
+		{"it has changed trees", func(rows map[any]*plan.Node) { rows[3].Tree = "u" }, &fault.PathChangedError{ID: 3, Planned: "/a/b/c", Actual: "/a/b/c"}},
+		{"a path above does not follow", func(rows map[any]*plan.Node) { rows[1].Path = "/z" }, &fault.PathChangedError{ID: 2, Planned: "/a/b", Actual: "/z/b"}},
+		{"it is gone", func(rows map[any]*plan.Node) { delete(rows, 3) }, &fault.PathChangedError{ID: 3, Planned: "/a/b/c"}},
+		{"what is above is gone", func(rows map[any]*plan.Node) { delete(rows, 1) }, &fault.PathChangedError{ID: 3, Planned: "/a/b/c"}},
+		{"what is above is in another tree", func(rows map[any]*plan.Node) { rows[1].Tree = "u" }, &fault.PathChangedError{ID: 3, Planned: "/a/b/c"}},
 	} {
 		rows := g.live()
 		chains := g.nodes.Chains([]*plan.Node{g.row(3)}, rows, []any{2})
@@ -255,9 +257,11 @@ func TestChainsSayWhereARowIs(t *testing.T) {
 		c.change(rows)
 		chains.Found(maps.Values(rows))
 		err := chains.Check()
-		changed, ok := errors.AsType[*fault.PathChangedError](err)
-		if ok == (c.what == "nothing") || ok && (changed.Actual != c.actual || changed.Planned != "/a/b/c") {
-			t.Errorf("%s: got the error %v", c.what, err)
+		if c.want != nil {
+			c.want.Table = "suites"
+		}
+		if changed, _ := errors.AsType[*fault.PathChangedError](err); !reflect.DeepEqual(changed, c.want) {
+			t.Errorf("%s: got the error %v, want %v", c.what, err, c.want)
 		}
 	}
 }

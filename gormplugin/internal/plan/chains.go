@@ -79,6 +79,9 @@ func (c *Chains) check(planned *Node) error {
 	}
 	if n.Path != planned.Path || n.IDs != planned.IDs || n.Tree != planned.Tree {
 		changed.Actual = n.Path
+		if n.Path == planned.Path && n.IDs != planned.IDs {
+			changed.Planned, changed.Actual = planned.IDs, n.IDs
+		}
 		return changed
 	}
 	for range pathlock.MaxDepth + 1 {
@@ -86,9 +89,8 @@ func (c *Chains) check(planned *Node) error {
 		if n.Parent != nil && (above == nil || above.Tree != n.Tree) {
 			return changed
 		}
-		if actual, ok := c.shape.inPlace(n, above); !ok {
-			changed.Actual = actual
-			return changed
+		if err := c.shape.inPlace(n, above); err != nil {
+			return err
 		}
 		if n.Parent == nil {
 			return nil

@@ -83,7 +83,7 @@ func (s *Shape) Levels(x *Copy, rows []*Node) (levels [][]*Copied, err error) {
 		var next []*Copied
 		for _, above := range levels[i] {
 			for _, n := range below[above.Of.ID] {
-				if _, ok := s.inPlace(n, above.Of); !ok {
+				if s.inPlace(n, above.Of) != nil {
 					continue
 				}
 				c := &Copied{Of: n, Node: &Node{Tree: x.After.Tree, Name: n.Name}, Above: above.Node}

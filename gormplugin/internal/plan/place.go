@@ -44,15 +44,17 @@ func (s *Shape) Follow(n, above *Node) {
 	}
 }
 
-// inPlace reports whether a row's paths are those that follow from its place. If one is not,
-// actual is what it should be.
-func (s *Shape) inPlace(n, above *Node) (actual string, ok bool) {
+// inPlace checks that a row's paths are those that follow from its place.
+func (s *Shape) inPlace(n, above *Node) error {
 	want := *n
 	s.Follow(&want, above)
-	if n.Path != want.Path {
-		return want.Path, false
+	switch {
+	case n.Path != want.Path:
+		return &fault.PathChangedError{Table: s.TableName, ID: n.ID, Planned: n.Path, Actual: want.Path}
+	case n.IDs != want.IDs:
+		return &fault.PathChangedError{Table: s.TableName, ID: n.ID, Planned: n.IDs, Actual: want.IDs}
 	}
-	return want.IDs, n.IDs == want.IDs
+	return nil
 }
 
 // Top is the top as a path that a caller states; "" states none.
