@@ -135,6 +135,27 @@ func TestWaiters_areNoHerd(t *testing.T) {
 	requireNoKeys(t, client)
 }
 
+// A waiter's sign of life is a read and a write: no watch wakes the waiter because of it.
+func TestWaiters_signsOfLife(t *testing.T) {
+	t.Parallel()
+	server, client := newServer(t)
+	s, holder := newStore(t, client), testlock.Ask(testlock.Tree(t), x("/a"))
+	testlock.Take(t, s, holder)
+	waiter := testlock.Ask(holder.Tree, x("/a"))
+	waiter.Lease = time.Second
+	w := testlock.Queue(t, s, waiter)
+	const signs, keys = 10, 2 // the ticket and the guard
+	written := func() int { return server.Count("etcd_mvcc_put_total", "") }
+	requests := func() int { return server.Count("grpc_server_started_total", `"Txn"`) }
+	before, sent := written(), requests()
+	testserver.Await(t, "the signs of life", func() bool { return written()-before >= signs*keys })
+	if n := requests() - sent; n > 2*signs+signs/2 {
+		t.Errorf("%d reads and writes for %d signs of life", n, signs)
+	}
+	testlock.Release(t, s, holder)
+	w.Granted()
+}
+
 // A process far from etcd gets its turn, though a near one keeps writing.
 func TestReserve(t *testing.T) {
 	t.Parallel()

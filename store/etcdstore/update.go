@@ -160,10 +160,9 @@ func (u *update) commit(ctx context.Context) (bool, error) {
 	case err != nil:
 		return false, u.explain(err)
 	case response.Succeeded:
-		for i := range u.changes.Put {
-			if t := &u.changes.Put[i]; t.Key == "" {
-				t.Key = ticketKey(t.Place, response.Header.Revision)
-			}
+		for i := range u.changes.Put { // so that no watch reports this
+			t := &u.changes.Put[i]
+			t.Key = ticketKey(t.Place, response.Header.Revision)
 		}
 	}
 	return response.Succeeded, nil
