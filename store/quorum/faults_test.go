@@ -253,3 +253,10 @@ func TestTransferWithoutAMajority(t *testing.T) {
 		t.Errorf("%d grants are left at the first member", n)
 	}
 }
+
+// TestWithTimeout_tooShort: a time in which nobody can answer is no reason to crash.
+func TestWithTimeout_tooShort(t *testing.T) {
+	p := newProcesses(t, 1, memstores(3), quorum.WithTimeout(1))[0]
+	testerr.Is(t, "Ping", p.store.Ping(t.Context()), pathlock.ErrUnavailable)
+	time.Sleep(10 * time.Millisecond) // the members are looked at again
+}

@@ -106,7 +106,7 @@ func (m *member) watch() {
 // until it serves again. Before it is asked for anything else, it is told of the releases that it
 // has missed.
 func (m *member) look() {
-	ticks := time.NewTicker(m.quorum.config.timeout / 2)
+	ticks := time.NewTicker(max(m.quorum.config.timeout/2, time.Millisecond))
 	defer ticks.Stop()
 	for m.needsLook() {
 		select {
