@@ -53,6 +53,8 @@ func TestConformance(t *testing.T) {
 
 func TestConformance_cluster(t *testing.T) {
 	t.Parallel()
-	client := documented(t, cluster(testredis.StartCluster(t, testredis.Valkey)))
+	client := struct{ *redis.ClusterClient }{ // as a program may wrap it
+		documented(t, cluster(testredis.StartCluster(t, testredis.Valkey))).(*redis.ClusterClient),
+	}
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return closeStore(t, New(client)) }, storetest.Leases(time.Second))
 }

@@ -88,24 +88,29 @@ func TestCloseIsBounded(t *testing.T) {
 	}
 }
 
-// TestPing_withoutScripts: a server that runs no scripts cannot serve.
-func TestPing_withoutScripts(t *testing.T) {
-	for _, command := range []string{"-eval", "-evalsha"} {
+// TestPing_withoutRights: a server that runs no scripts for the user, or sends no messages, cannot
+// serve.
+func TestPing_withoutRights(t *testing.T) {
+	for _, rule := range []string{"-eval", "-evalsha", "resetchannels"} {
 		server := startServer(t)
-		server.Do("ACL", "SETUSER", "default", command)
-		testerr.Is(t, command, server.store().Ping(t.Context()), pathlock.ErrUnavailable)
+		server.Do("ACL", "SETUSER", "default", rule)
+		testerr.Is(t, rule, server.store().Ping(t.Context()), pathlock.ErrUnavailable)
 	}
 }
 
-// TestRing: a redis.Ring is refused by all calls.
-func TestRing(t *testing.T) {
+// TestClients_refused: a redis.Ring and a redis.AutoPipeliner are refused by all calls.
+func TestClients_refused(t *testing.T) {
 	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1"}, HeartbeatFrequency: time.Hour})
 	defer func() { _ = ring.Close() }()
-	store := closeStore(t, New(ring))
-	_, err := store.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a")))
-	for name, err := range map[string]error{"acquire": err, "ping": store.Ping(t.Context())} {
-		if !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, pathlock.ErrUnavailable) {
-			t.Errorf("%s: %v, want ErrUnsupported and ErrUnavailable", name, err)
+	pipeliner, err := connect(t, plain).AutoPipeline()
+	testerr.Must(t, err)
+	for _, client := range []redis.UniversalClient{ring, struct{ *redis.Ring }{ring}, pipeliner} {
+		store := closeStore(t, New(client))
+		_, err := store.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a")))
+		for name, err := range map[string]error{"acquire": err, "ping": store.Ping(t.Context())} {
+			if !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, pathlock.ErrUnavailable) {
+				t.Errorf("%T: %s: %v, want ErrUnsupported and ErrUnavailable", client, name, err)
+			}
 		}
 	}
 }

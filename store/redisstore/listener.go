@@ -214,7 +214,7 @@ func (l *listener) receive() (established bool) {
 
 // relocate makes the client of a cluster find out anew which node has which slots.
 func (l *listener) relocate(ctx context.Context) {
-	if cluster, ok := l.client.(*redis.ClusterClient); ok && ctx.Err() == nil {
+	if cluster, ok := l.client.(clusterClient); ok && ctx.Err() == nil {
 		cluster.ReloadState(ctx)
 	}
 }

@@ -150,7 +150,7 @@ func (s *store) scan(ctx context.Context, what operation, node redis.Cmdable, fo
 
 // nodes returns the nodes that have keys of their own.
 func (s *store) nodes(ctx context.Context, what operation) ([]redis.Cmdable, error) {
-	cluster, ok := s.client.(*redis.ClusterClient)
+	cluster, ok := s.client.(clusterClient)
 	if !ok {
 		return []redis.Cmdable{s.client}, nil
 	}

@@ -41,8 +41,9 @@ var _ pathlock.Store = (*store)(nil)
 // it listens to hangs.
 //
 // A redis.Ring cannot serve, since it gives a tree to another shard whenever one is added or seems
-// to be down: all calls fail with an error that matches [errors.ErrUnsupported] and
-// [pathlock.ErrUnavailable].
+// to be down, and neither can a redis.AutoPipeliner: all calls fail with an error that matches
+// [errors.ErrUnsupported] and [pathlock.ErrUnavailable]. A client of your own has to embed the
+// pointer to go-redis's, and not the interface, or the store does not know it for a Cluster.
 func New(client redis.UniversalClient, opts ...Option) pathlock.Store { return onClient(client, opts) }
 
 func onClient(client redis.UniversalClient, opts []Option) *store {
@@ -55,11 +56,7 @@ func onClient(client redis.UniversalClient, opts []Option) *store {
 		scripts:  newScripts(),
 		listener: newListener(client, k.channel(id)),
 	}
-	var refusal error
-	if _, ring := client.(*redis.Ring); ring {
-		refusal = errRing
-	}
-	s.calls = newCaller(c.timeout, refusal, s.relocate, s.withdraw)
+	s.calls = newCaller(c.timeout, refusalOf(client), s.relocate, s.withdraw)
 	s.calls.punctual = isPunctual(client)
 	return s
 }
@@ -85,8 +82,23 @@ func (s *store) relocate(ctx context.Context) {
 	}
 }
 
-// errRing is why a redis.Ring cannot serve.
-var errRing = fmt.Errorf("%w: a redis.Ring moves trees between its shards and forgets their locks; use a Cluster", errors.ErrUnsupported)
+// clusterClient is a redis.ClusterClient, or embeds one.
+type clusterClient interface {
+	ReloadState(ctx context.Context)
+	ForEachMaster(ctx context.Context, do func(context.Context, *redis.Client) error) error
+}
+
+// refusalOf returns why a client cannot serve, nil if it can.
+func refusalOf(client redis.UniversalClient) error {
+	switch client.(type) {
+	case interface{ SetAddrs(addrs map[string]string) }: // it is a redis.Ring, or embeds one
+		return fmt.Errorf("%w: a redis.Ring moves trees between its shards and forgets their locks; use a Cluster", errors.ErrUnsupported)
+	case *redis.AutoPipeliner:
+		return fmt.Errorf("%w: a redis.AutoPipeliner does not tell how often it sends a command; use its client", errors.ErrUnsupported)
+	default:
+		return nil
+	}
+}
 
 // Close releases no locks: that is up to their holders, and their leases. It
 //
@@ -123,14 +135,17 @@ func (s *store) Close(ctx context.Context) error {
 // Local implements [pathlock.Store].
 func (s *store) Local() bool { return false }
 
-// Ping implements [pathlock.Store]. It runs a script that asks for a write that changes nothing, so
-// that it fails on a replica, on a server that cannot save its data, and where scripts do not run.
+// Ping implements [pathlock.Store]. It runs a script that asks for a write that changes nothing, and
+// sends an empty message. So it fails on a replica, on a server that cannot save its data, where
+// scripts do not run, and for a user without the right to the channels.
 func (s *store) Ping(ctx context.Context) error {
 	_, err := do(ctx, s.calls, operation{Verb: "ping", Looks: true}, func(ctx context.Context) (any, error) {
-		return redis.NewScript("return redis.call('DEL', KEYS[1])").Run(ctx, s.client, []string{s.keys.prefix + ":ping"}).Result()
+		return pinging.Run(ctx, s.client, []string{s.keys.prefix + ":ping"}, s.listener.channel).Result()
 	})
 	return err
 }
+
+var pinging = redis.NewScript("redis.call('PUBLISH', ARGV[1], '') return redis.call('DEL', KEYS[1])")
 
 // Client returns the client that the store works with, for what only Redis can tell, such as its
 // settings. It ends with the store if [Open] made it.
