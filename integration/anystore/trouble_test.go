@@ -12,6 +12,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/internal/test/testzk"
 	"github.com/pathlock-go/pathlock/store/anystore"
@@ -44,6 +45,18 @@ func TestTroubleSaysWhatIsWrong(t *testing.T) {
 		_, err := open(t, url, anystore.WithoutTables()).Trees(t.Context())
 		if err == nil || anystore.Trouble(err) != "lacks a table" || !strings.Contains(err.Error(), "those with anystore do") {
 			t.Errorf("%v: the lock store %q", err, anystore.Trouble(err))
+		}
+	}
+}
+
+// A user of Redis whose channels were forgotten takes locks, and is late to hear of releases.
+func TestTrouble_RedisUserWithoutChannels(t *testing.T) {
+	for _, program := range []testredis.Program{testredis.Redis, testredis.Valkey} {
+		server := testredis.Start(t, program)
+		server.Do("ACL", "SETUSER", "half", "on", ">hidden", "~*", "resetchannels", "+@all")
+		err := open(t, "redis://half:hidden@"+server.Addr).Ping(t.Context())
+		if got := anystore.Trouble(err); got != "does not let the user do what locks need" {
+			t.Errorf("%v: the lock store %q", err, got)
 		}
 	}
 }

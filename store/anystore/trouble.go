@@ -57,7 +57,7 @@ func meaning(text string, refusals []refusal) string {
 var redisRefusals = []refusal{
 	{"WRONGPASS|NOAUTH|ERR AUTH|ERR invalid password", badLogin},
 	{"unauthenticated", badLogin}, // before its size, what is longer than a login
-	{"NOPERM", noRight},
+	{"NOPERM|ERR ACL failure in script|ERR The user executing the script can't", noRight},
 	{"ERR DB index is out of range|ERR invalid DB index|ERR SELECT", noNumber},
 	{"LOADING", "is still loading its data"},
 	{"READONLY", "is a replica, which takes no writes"},
