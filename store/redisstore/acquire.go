@@ -14,7 +14,8 @@ import (
 // sends a second, to name the blocker. A request that waits is woken by the message that it has
 // been granted, and has nothing more to send.
 //
-// An acquisition that claims too much gives an error that matches [pathlock.ErrInvalidRequest]. A
+// An acquisition that claims too much, or whose owner has 3,000 grants in the tree, gives an error
+// that matches [pathlock.ErrInvalidRequest]. A
 // [*pathlock.ConflictError] also matches redislock.ErrNotObtained. A request whose place in the
 // queue is taken away by ForceRelease ends with an error that matches [pathlock.ErrLost].
 func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
@@ -153,6 +154,9 @@ func (s *store) decided(ctx context.Context, r *request, answer reply, asked tim
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: owner %s holds nothing any more", r.what, pathlock.ErrLost, r.Owner.Short())
 	case statusWithdrawn:
 		return pathlock.Grant{}, unavailable(r.what, errWithdrawn)
+	case statusCrowded:
+		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: the owner has %s grants there already: claim an ancestor, or the gate",
+			r.what, pathlock.ErrInvalidRequest, answer.text(0))
 	case statusDeadlock:
 		return pathlock.Grant{}, s.deadlock(ctx, r, int(answer.number(0)), pathlock.Owner(answer.text(1)))
 	default:

@@ -16,9 +16,9 @@
 // now fit, in the order of their arrival, and publishes to each that it has been granted. They need
 // not ask again.
 //
-// What a script costs depends on the claims of the request and on the waiters that it meets, never
-// on how many locks or trees there are. A release that lets in many waiters takes the server about
-// 40 µs for each.
+// What a script costs depends on the claims of the request, on the grants that its owner has in the
+// tree, and on the waiters that it meets, never on how many locks or trees there are. A release that
+// lets in many waiters takes the server about 40 µs for each.
 //
 // # How the code is laid out
 //
@@ -81,8 +81,8 @@
 //   - maxmemory-policy has to be noeviction, the default: with any other, Redis may drop locks when
 //     memory is short. With it, a full server refuses new locks, while releases and renewals go on.
 //   - A request may claim 300 nodes, and 2,000 may wait in a tree,
-//     unless [WithMaxClaims] and [WithMaxWaiters] say otherwise. Beyond that, requests are refused:
-//     see [pathlock.ErrQueueFull].
+//     unless [WithMaxClaims] and [WithMaxWaiters] say otherwise. An owner may have 3,000 grants in a
+//     tree. Beyond that, requests are refused: see [pathlock.ErrQueueFull].
 //
 // # Waiting
 //

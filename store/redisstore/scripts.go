@@ -175,6 +175,7 @@ const (
 	statusFull        = "full"
 	statusLost        = "lost"
 	statusWithdrawn   = "withdrawn"
+	statusCrowded     = "crowded"
 	statusDeadlock    = "deadlock"
 	statusReleased    = "released"
 	statusTransferred = "transferred"

@@ -40,13 +40,7 @@ func TestReply_ofThousands(t *testing.T) {
 	store, tree := newStore(t), testlock.Tree(t)
 	const grants, owners = 2_000, 10_000
 	held := testlock.Ask(tree, x("/a"))
-	testlock.Take(t, store, held)
-	testerr.Must(t, store.client.Eval(t.Context(), `local grants = { cmsgpack.unpack(redis.call('HGET', KEYS[1], ARGV[1])) }
-		for i = 2, ARGV[2] do
-			grants[i] = { id = i }
-			for field, value in pairs(grants[1]) do grants[i][field] = grants[i][field] or value end
-		end
-		return redis.call('HSET', KEYS[1], ARGV[1], cmsgpack.pack(unpack(grants)))`, store.keys.of(tree)[:1], "o"+string(held.Owner), grants).Err())
+	takeOften(t, store, held, grants)
 	got, err := store.Transfer(t.Context(), pathlock.Transfer{Tree: tree, From: held.Owner, To: "another"})
 	if err != nil || len(got.Grants) != grants {
 		t.Errorf("%d grants have been transferred, %v", len(got.Grants), err)
@@ -56,4 +50,34 @@ func TestReply_ofThousands(t *testing.T) {
 		t.Errorf("%d owners have lost their leases, %v", len(lost), err)
 	}
 	testerr.Is(t, "what was taken before", store.Release(t.Context(), tree, "another", held.Grant), nil)
+}
+
+// TestGrants_tooMany: an owner gets no more grants than its record has room for, and nobody else
+// loses anything by that.
+func TestGrants_tooMany(t *testing.T) {
+	store, tree := newStore(t), testlock.Tree(t)
+	other, held := testlock.Ask(tree, x("/other")), testlock.Ask(tree, x("/a"))
+	testlock.Take(t, store, other)
+	takeOften(t, store, held, 2_998)
+	w := testlock.Queue(t, store, more(held, x("/other/b")))
+	last := more(held, x("/b"))
+	testlock.Take(t, store, last)
+	testerr.Is(t, "one too many", testerr.Of(store.Acquire(t.Context(), more(held, x("/c")))), pathlock.ErrInvalidRequest)
+	renewed(t, store, other, false)
+	testlock.Release(t, store, other)
+	w.Granted()
+	testlock.Release(t, store, last)
+	testlock.Take(t, store, more(held, x("/c")))
+}
+
+// takeOften takes a request, and makes it so many grants of its owner.
+func takeOften(t *testing.T, s *store, req pathlock.Acquisition, grants int) {
+	t.Helper()
+	testlock.Take(t, s, req)
+	testerr.Must(t, s.client.Eval(t.Context(), `local grants = { cmsgpack.unpack(redis.call('HGET', KEYS[1], ARGV[1])) }
+		for i = 2, ARGV[2] do
+			grants[i] = { id = i }
+			for field, value in pairs(grants[1]) do grants[i][field] = grants[i][field] or value end
+		end
+		return redis.call('HSET', KEYS[1], ARGV[1], cmsgpack.pack(unpack(grants)))`, s.keys.of(req.Tree)[:1], "o"+string(req.Owner), grants).Err())
 }

@@ -13,6 +13,7 @@
 --       {'full', claim}        the same, and too many requests wait already
 --       {'lost'}               the owner no longer holds anything, nor does it wait
 --       {'withdrawn'}          the request was withdrawn before it came
+--       {'crowded', most}      the owner has that many grants and queued requests already
 --       {'deadlock', claim, owner}
 --                              that owner has the claim, and waits for this owner, directly or
 --                              through others
@@ -21,6 +22,7 @@
 -- and asking again extends the time of that place.
 
 local GATE_RECHECK = 200 -- ms; another program's gate key goes away without a message
+local MOST_GRANTS = 3000 -- of one owner: cmsgpack.pack takes fewer than 4,000 at once
 
 local r = {
   owner = ARGV[1], id = ARGV[2], lease = ARGV[3], channel = ARGV[5], ref = ARGV[6],
@@ -70,6 +72,10 @@ if not r.ticket and call('EXISTS', WITHDRAWN) == 1 then return finish('withdrawn
 -- only an owner without one has lost its holds.
 if ARGV[11] == '1' and not held and not r.ticket then
   return finish('lost')
+end
+
+if not r.ticket and (held and #held.grants or 0) + #tickets_of(r.owner) >= MOST_GRANTS then
+  return finish('crowded', MOST_GRANTS)
 end
 
 -- A dead waiter's place must not outlast its lease. A live waiter asks again in time.
