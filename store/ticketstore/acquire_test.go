@@ -126,6 +126,26 @@ func TestAcquire_handOverInPortions(t *testing.T) {
 	}
 }
 
+// A wait can end in an update that lets in as many as it can write. Then nobody is in the way.
+func TestAcquire_waitEndsBesideAHandOver(t *testing.T) {
+	inBubble(t, func(s *fixture) {
+		p, store := s.process()
+		p.limit = 20
+		s.takes(store, "holder", "/a")
+		var waits []<-chan error
+		for i := range 50 {
+			req := s.ask(fmt.Sprint(i), "/a")
+			req.Claims, req.Wait = pathlock.Normalize(pathlock.S(pathlock.MustParsePath("/a"))), req.Lease
+			waits = append(waits, s.begin(s.Context(), store, req))
+		}
+		for _, wait := range waits {
+			if err := <-wait; err != nil && !errors.Is(err, pathlock.ErrConflict) {
+				t.Errorf("the wait ends with %v", err)
+			}
+		}
+	})
+}
+
 // A reply is lost, or the request is given up while its update is on the way, which comes too late
 // then, however long it takes. Nothing is left: else a ticket that nobody has would hold.
 func TestTakeBack_ofUnknownOutcomes(t *testing.T) {

@@ -132,6 +132,9 @@ func (t *Table) deadlock(r *Request, c queue.Conflict) error {
 // describe returns the claim that was not granted, and who is in the way. The gate has no path, so
 // people are told of the topmost claim in place of the intention that every request has there.
 func (r *Request) describe(c queue.Conflict) (asked pathlock.Claim, blocker pathlock.Blocker) {
+	if c.By == nil { // only the limit of this use keeps r out
+		return r.topmost(), pathlock.Blocker{}
+	}
 	by := of(c.By)
 	mode := pathlock.Mode(c.Mode())
 	if c.ByClaim == queue.GateClaim {
