@@ -204,6 +204,7 @@ func (k *Lock) Exchange(ctx context.Context, claims []Claim, note string) error 
 	}, func(fresh *Lock) {
 		was, is := k.pins[0], fresh.pins[0]
 		was.id, is.id = is.id, was.id
+		was.gate, is.gate = is.gate, was.gate
 		was.claims, is.claims = is.claims, was.claims
 		k.note = note
 	})

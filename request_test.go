@@ -100,6 +100,18 @@ func TestExchange_noteStaysAfterDowngrade(t *testing.T) {
 	release(t, lock)
 }
 
+// What the gate has been exchanged for is all that the scope has then.
+func TestExchange_ofTheGate(t *testing.T) {
+	l, _ := newLocker()
+	lock := acquire(t.Context(), t, l, "gate")
+	testerr.None(t, lock.Exchange(t.Context(), claims(t, "X /a"), ""))
+	other := acquire(t.Context(), t, l, "X /b")
+	_, err := l.Acquire(lock.Context(), request(t, "X /b"))
+	testerr.Is(t, "what others have, by the context of the lock", err, pathlock.ErrConflict)
+	release(t, other)
+	release(t, lock)
+}
+
 // A program can check at start whether the options of its locker make sense. It gets the error that
 // would have refused the first request.
 func TestCheck_refusesWhatEveryRequestWouldBeRefusedWith(t *testing.T) {
