@@ -111,7 +111,7 @@ func (d *degradable) grant(a Acquisition) Grant {
 	if !slices.Contains(d.granted[at], a.Grant) {
 		d.granted[at] = append(d.granted[at], a.Grant)
 	}
-	return Grant{degraded: true}
+	return Grant{Asked: time.Now(), degraded: true}
 }
 
 // holds reports whether an owner holds anything without the store.
