@@ -75,7 +75,7 @@ func (r *Renewer[K, H]) Suspend(d time.Duration) {
 }
 
 // Extend notes that a lease, which may be new, is certain to last for at least length from a moment
-// on. It reports whether the lease lasts: one that has ended by the clock meanwhile is removed.
+// on. It reports whether the lease lasts, and has not ended by the clock meanwhile.
 func (r *Renewer[K, H]) Extend(l *Lease[H], length time.Duration, from time.Time) (lasts bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,11 +86,7 @@ func (r *Renewer[K, H]) Extend(l *Lease[H], length time.Duration, from time.Time
 		l.renew = from.Add(l.pause())
 	}
 	r.enter(l)
-	if r.HasEnded(l) {
-		r.drop(l)
-		return false
-	}
-	return true
+	return !r.HasEnded(l)
 }
 
 // Adopt enters a shared lease that has that long left from a moment on.

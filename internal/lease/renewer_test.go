@@ -138,6 +138,25 @@ func TestRenewer_lateAnswerCountsForLess(t *testing.T) {
 	}
 }
 
+// A lease that ends just before a further grant prolongs it ends for its holder, too.
+func TestRenewer_extendedTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan *held, 1)
+		r := lease.NewRenewer(key, func(*call) {}, func(all []*held) { ended <- all[0] })
+		l := held{Holder: 1}
+		r.Extend(&l, time.Hour, time.Now())
+		r.Suspend(time.Hour)
+		if r.Extend(&l, time.Minute, time.Now()) {
+			t.Error("a lease that has ended lasts")
+		}
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			t.Error("nobody tells the holder")
+		}
+	})
+}
+
 // What has expired has ended at once, and neither a renewal that is under way nor a later grant of
 // its store brings it back.
 func TestRenewer_expiredLeaseHasEnded(t *testing.T) {
