@@ -128,28 +128,22 @@ func (h *holding) removeLock(lock *Lock) (unneeded []GrantID) {
 	h.locks[lock.index] = h.locks[last]
 	h.locks[last] = nil
 	h.locks = h.locks[:last]
-	unpinned := false
 	for _, g := range lock.pins {
-		if g.pins--; g.pins > 0 {
-			continue
-		}
-		if unpinned = true; !g.kept {
+		if g.pins--; g.pins == 0 && !g.kept {
 			unneeded = append(unneeded, g.id)
 		}
 	}
-	if unpinned {
-		h.tidy()
-		if h.base != nil {
-			h.base.tidy()
-		}
+	h.tidy()
+	if h.base != nil {
+		h.base.tidy()
 	}
 	return unneeded
 }
 
-// tidy forgets the grants without pins, and ends the holding if none are left.
+// tidy forgets the grants without pins, and ends the holding if nothing relies on it any more.
 func (h *holding) tidy() {
 	h.grants = slices.DeleteFunc(h.grants, func(g *grant) bool { return g.pins == 0 })
-	if len(h.grants) == 0 {
+	if len(h.locks) == 0 && len(h.parts) == 0 {
 		h.end()
 	}
 }
