@@ -30,6 +30,11 @@ func (s *Store) Listening() bool {
 	return w.listening
 }
 
+// Watch watches a tree in which nobody waits.
+func (s *Store) Watch(ctx context.Context, tree pathlock.Tree) {
+	s.backend.Watch(ctx, tree, ticketstore.Ticket{}, ticketstore.Ticket{})
+}
+
 // WithKeep sets how long the row of an empty tree stays.
 func WithKeep(d time.Duration) Option { return func(c *config) { c.keep = d } }
 

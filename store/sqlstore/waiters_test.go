@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,6 +46,25 @@ func TestWaiters_shareOneConnection(t *testing.T) {
 			w.Granted()
 		}
 	})
+}
+
+// A process may wait in more trees than one statement of SQLite can name.
+func TestWaiters_inManyTrees(t *testing.T) {
+	t.Parallel()
+	d := sqliteFile(t)
+	s, other := d.store(t), d.store(t)
+	var watches sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	defer watches.Wait()
+	defer stop()
+	for range 1_000 {
+		watches.Go(func() { s.Watch(ctx, testlock.Tree(t)) })
+	}
+	held := testlock.Ask(testlock.Tree(t), x("/a"))
+	testlock.Take(t, other, held)
+	w := testlock.Queue(t, s, testlock.Ask(held.Tree, x("/a")))
+	testlock.Release(t, other, held)
+	w.Granted()
 }
 
 // A process far from the database gets its turn, though a near one keeps writing.

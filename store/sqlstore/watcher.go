@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -150,11 +151,27 @@ func (w *watcher) begin(ctx context.Context) (versions map[treeKey]int64, listen
 func (w *watcher) find(ctx context.Context, versions map[treeKey]int64) (changed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, w.backend.timeout)
 	defer cancel()
-	var args []any
-	for tree, version := range versions {
-		args = append(args, tree[:], version)
+	for some := range slices.Chunk(slices.Collect(maps.Keys(versions)), mostTrees) {
+		found, err := w.findAmong(ctx, some, versions)
+		changed = changed || found
+		if err != nil {
+			return changed, err
+		}
 	}
-	others := strings.TrimPrefix(strings.Repeat(" OR tree = ? AND version <> ?", len(versions)), " OR ")
+	return changed, nil
+}
+
+// mostTrees is how many trees one statement looks at: SQLite takes no condition of 1,000 terms, and
+// before version 3.32 no more than 999 arguments.
+const mostTrees = 400
+
+// findAmong is find for some of the trees.
+func (w *watcher) findAmong(ctx context.Context, some []treeKey, versions map[treeKey]int64) (changed bool, err error) {
+	var args []any
+	for _, tree := range some {
+		args = append(args, tree[:], versions[tree])
+	}
+	others := strings.TrimPrefix(strings.Repeat(" OR tree = ? AND version <> ?", len(some)), " OR ")
 	table := w.backend.table
 	rows, err := table.QueryContext(ctx, table.text("SELECT tree, version, tickets FROM {table} WHERE "+others), args...)
 	if err != nil {
