@@ -48,7 +48,7 @@ func Text(s string) string {
 // NULL.
 func ID(id any) string {
 	v := reflect.ValueOf(id)
-	for v.Kind() == reflect.Pointer && !v.IsNil() {
+	for v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
 	switch {

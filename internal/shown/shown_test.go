@@ -33,6 +33,7 @@ func TestID(t *testing.T) {
 		{"a long text", strings.Repeat("录", 40), `"` + strings.Repeat("录", 26) + `…"`},
 		{"bytes", []byte{0, 255}, "00ff"},
 		{"none", nil, "NULL"},
+		{"a pointer to none", new(*int64), "NULL"},
 	} {
 		if got := shown.ID(tt.id); got != tt.want {
 			t.Errorf("%s: ID(%#v) = %s, want %s", tt.what, tt.id, got, tt.want)
