@@ -24,7 +24,7 @@ type Tree struct {
 // namespace separates the trees of different applications on one lock store, or of different kinds
 // within one application. Both may be any text: stores encode it.
 //
-// The error matches [ErrInvalidTree] if either is empty, longer than [maxTreeBytes], not valid
+// The error matches [ErrInvalidTree] if either is empty, longer than 255 bytes, not valid
 // UTF-8, or contains control characters.
 func NewTree(namespace, id string) (Tree, error) {
 	for _, part := range []struct{ what, value string }{{"namespace", namespace}, {"id", id}} {

@@ -52,8 +52,7 @@ type Recorder interface {
 
 type recorder struct {
 	pathlock.NopObserver
-	// looks reads snapshots, with the origins that a store does not know.
-	looks  *pathlock.Locker
+	store  pathlock.Store
 	config Config
 	since  time.Time
 	// wake tells the watcher that there is something to wait for.
@@ -78,7 +77,7 @@ func New(store pathlock.Store, config Config) Recorder {
 	config.Log = cmp.Or(config.Log, slog.Default())
 	ctx, stop := context.WithCancel(context.Background())
 	r := &recorder{
-		looks: pathlock.New(store), config: config, since: time.Now(),
+		store: store, config: config, since: time.Now(),
 		wake: make(chan struct{}, 1), stop: stop, done: make(chan struct{}),
 	}
 	go r.watch(ctx)
@@ -209,7 +208,7 @@ func (r *recorder) ripe(now time.Time) (ripe map[pathlock.Tree][]*acquisition, n
 func (r *recorder) look(ctx context.Context, tree pathlock.Tree, waiting []*acquisition) {
 	ctx, stop := context.WithTimeout(ctx, lookTimeout)
 	defer stop()
-	snapshot, err := r.looks.Snapshot(ctx, tree)
+	snapshot, err := r.store.Snapshot(ctx, tree)
 	if err != nil {
 		r.config.Log.DebugContext(ctx, "contention: no snapshot", "tree", tree.String(), "error", err)
 		return

@@ -20,7 +20,7 @@
 //
 // # How it works
 //
-// An election is a tree in the namespace [Namespace]. The leader has two nodes of it exclusively:
+// An election is a tree in the namespace "election". The leader has two nodes of it exclusively:
 // the seat, for which all candidates queue, and a node of its own with a random name. Observers
 // wait for the latter with a shared lock, which is granted when the leader has gone, and stands in
 // no candidate's way. So the store wakes observers, and even observers that hang neither delay an
