@@ -73,6 +73,21 @@ func idPathChecks() []check {
 			w.must(w.db.Create(below).Error)
 			w.fails(w.db.Model(below).Select("name", "ids").Updates(&Entry{Name: "b"}).Error, gormplugin.ErrMisplaced)
 		}},
+		{"ids: a row has the path of its own key, or is refused where GORM works out another one", func(w *world) {
+			top := &Entry{DriveID: w.tree().ID(), Name: "top"}
+			w.must(w.db.Create(top).Error)
+			rows := []Entry{{ParentID: top.ID, Name: "a"}, {ID: top.ID + 1000, ParentID: top.ID, Name: "b"}, {ParentID: top.ID, Name: "c"}}
+			if err := w.db.Create(&rows).Error; err != nil {
+				w.fails(err, gormplugin.ErrUnsupported)
+			}
+			var found []Entry
+			w.must(w.db.Find(&found, "parent_id = ?", top.ID).Error)
+			for _, row := range found {
+				if want := fmt.Sprintf("%s/%d", top.IDs, row.ID); row.IDs != want {
+					w.Errorf("%s has the path %q, want %q", row.Name, row.IDs, want)
+				}
+			}
+		}},
 	}
 }
 
