@@ -137,7 +137,11 @@ func (to Place) parentKey(db *gorm.DB, t *table.Table, id any) (any, error) {
 		return nil, err
 	}
 	goal := plan.Spot{Tree: n.Tree, Path: path.Column()}
-	at, _, err := t.Above.AtPaths(begun(db), nil, []plan.Spot{goal}, "")
+	lock := ""
+	if _, running := db.Statement.ConnPool.(gorm.TxCommitter); running {
+		lock = t.Dialect.Newest // the transaction's snapshot may be old
+	}
+	at, _, err := t.Above.AtPaths(begun(db), nil, []plan.Spot{goal}, lock)
 	if err != nil {
 		return nil, err
 	}

@@ -125,6 +125,7 @@ func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool)
 		if locations[i], err = t.Above.Location(found.Live[key]); err != nil {
 			return nil, err
 		}
+		locations[i].Leaf = t.IsLeaf
 	}
 	return locations, nil
 }

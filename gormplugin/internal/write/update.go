@@ -86,7 +86,10 @@ func (k *updating) Write() error {
 		}
 	}
 	planned, err := k.planned(a)
-	if err == nil && planned.StaysPut() && a.Parents == nil {
+	// In a transaction of the caller's, a plain read may be of an old snapshot. Only to a Save, which
+	// writes a row as it was read, that makes no difference.
+	maybeOld := k.plan == nil && k.Dialect.Newest != "" && !savesOne(stmt)
+	if err == nil && planned.StaysPut() && a.Parents == nil && !maybeOld {
 		return k.updateInPlace(a, planned)
 	}
 	if err != nil && (!k.Asserts || !isOutdated(err)) {
