@@ -101,6 +101,9 @@ func (s *statement) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 	if a.Deletes = len(a.marks) > 0; a.Deletes {
 		a.Restores = false
 	}
+	if s.op != nil && a.Name == nil && a.Parent == nil && a.Parents == nil {
+		return nil, t.Unsupported("a Select or an Omit leaves out the column that is to change")
+	}
 	if a.arranged != nil && a.Name != nil {
 		return nil, t.Unsupported("a hook cannot set the name of rows that are arranged: all of them would get the same")
 	}

@@ -207,7 +207,7 @@ func (s *statement) writeParts(ids []any, pin func(ids []any) (must int)) (writt
 			}
 			return written, db.Error
 		}
-		if rows := db.RowsAffected; rows > int64(len(part)) || rows < int64(must) && (rows > 0 || len(ids) > 1) {
+		if rows := db.RowsAffected; rows > int64(len(part)) || rows < int64(must) && (rows > 0 || len(ids) > 1 || s.op != nil) {
 			return written, s.missed(int64(must), rows)
 		}
 		written += db.RowsAffected
@@ -219,8 +219,5 @@ func (s *statement) writeParts(ids []any, pin func(ids []any) (must int)) (writt
 		}
 	}
 	db.RowsAffected = written
-	if stmt.Result != nil {
-		stmt.Result.RowsAffected = written
-	}
 	return written, nil
 }

@@ -186,6 +186,9 @@ func (e *Engine) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 			st.endTransaction()
 		}
 		st.maps.giveBack(db)
+		if result := db.Statement.Result; result != nil {
+			result.RowsAffected = db.RowsAffected
+		}
 		if st.retry != nil && errors.Is(db.Error, fault.ErrRetry) {
 			st.retry.try(db, e.MaxTries, e.Locker, execute)
 		}

@@ -163,9 +163,7 @@ func (k *inserting) upsert() error {
 			// MySQL counts two for each row, and none for one that the plugin has moved before.
 			k.DB.RowsAffected = int64(len(present))
 		}
-		if k.DB.RowsAffected += affected; stmt.Result != nil {
-			stmt.Result.RowsAffected = k.DB.RowsAffected
-		}
+		k.DB.RowsAffected += affected
 	}
 	if err != nil && len(present) > 0 && written > 0 {
 		k.tx.Fail(err) // some rows may be written

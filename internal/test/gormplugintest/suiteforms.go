@@ -6,6 +6,8 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+
+	"github.com/pathlock-go/pathlock/gormplugin"
 )
 
 // suiteTree is the tree that the forms on suites begin with. /bin and /bin/x are in the bin, and a
@@ -75,6 +77,12 @@ func suiteForms() []form {
 		}},
 		{name: "FirstOrCreate that assigns a name", tree: "/a /a/b /a/b/c /d /d/f", write: func(w *world, tx *gorm.DB) error {
 			return tx.Assign(Suite{Name: "f"}).FirstOrCreate(&Suite{}, Suite{ParentID: w.parent("/d"), Name: "e"}).Error
+		}},
+		{name: "Rename where a Select leaves the name out", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return gormplugin.Rename(tx.Select("note"), &Suite{}, w.ids["/d"], "x")
+		}},
+		{name: "Move where an Omit leaves the parent out", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return gormplugin.Move(tx.Omit("ParentID"), &Suite{}, w.ids["/d"], gormplugin.Below(w.ids["/a"]))
 		}},
 		{name: "an UPDATE with a limit", tree: "/a /a/b /a/b/c /x /x/e", write: func(w *world, tx *gorm.DB) error {
 			return lowest(w, tx).Update("name", "x").Error
