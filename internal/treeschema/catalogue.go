@@ -31,8 +31,10 @@ type catalogue struct {
 	exists bool
 	// Kind says what the name stands for if not for a table, such as "a view".
 	Kind string `json:"kind"`
-	// Engine is the storage engine, and Version the server's, on MySQL and MariaDB.
+	// Engine is the storage engine, Format how it stores rows, and Version the server's, on MySQL
+	// and MariaDB.
 	Engine  string `json:"engine"`
+	Format  string `json:"format"`
 	Version string `json:"version"`
 	// Hides is set if the session sees other rows or values than the table has.
 	Hides flag `json:"hides"`

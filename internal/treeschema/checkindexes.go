@@ -162,8 +162,8 @@ func (c *checker) lacksUnique(check Check, missing, why string, unknown []string
 	c.found(f)
 }
 
-// leastPrefix is how many characters of a path an index has to hold at least. The older row formats
-// of InnoDB have room for that many.
+// leastPrefix is how many characters of a path an index has to hold at least: what has room in
+// [olderColumnBytes].
 const leastPrefix = 191
 
 // checkPathIndex looks for the index that finds the rows below a path, or the leaves below a row.

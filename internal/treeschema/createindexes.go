@@ -15,7 +15,13 @@ const (
 	// See https://dev.mysql.com/doc/refman/8.4/en/innodb-limits.html.
 	mysqlIndexBytes = 3072
 	mysqlCharacter  = 4
+	// olderColumnBytes is how much of a column an index holds in the older row formats of InnoDB,
+	// which tables from before MySQL 5.7 have until somebody changes it.
+	olderColumnBytes = 767
 )
+
+// isOlder reports whether the table has one of these formats.
+func (c *checker) isOlder() bool { return c.Format == "Compact" || c.Format == "Redundant" }
 
 // adviceAgainst says what to change before there can be a unique index over some columns, "" if
 // there can be one.
@@ -28,6 +34,9 @@ func (c *checker) adviceAgainst(columns []string) string {
 		bytes += c.columns[name].Bytes
 		if c.isMySQL() && isLong(c.columns[name]) {
 			return "give the column " + name + " a size first, such as VARCHAR(191), or VARCHAR(255) for a name: an index holds no more of it"
+		}
+		if c.isOlder() && c.columns[name].Bytes > olderColumnBytes {
+			return "run ALTER TABLE " + c.dialect.Quote(c.table.name()) + " ROW_FORMAT = DYNAMIC first: an index of a table in the format " + c.Format + " holds too little of the column " + name
 		}
 	}
 	if c.isMySQL() && bytes > mysqlIndexBytes {
@@ -155,7 +164,11 @@ func (c *checker) createPathIndex(path string) (statements []string, advice stri
 		if c.table.Tree != "" && isLong(tree) {
 			return nil, c.adviceAgainst(columns)
 		}
-		if most := (mysqlIndexBytes - tree.Bytes) / mysqlCharacter; isLong(col) || col.Length > most {
+		most := (mysqlIndexBytes - tree.Bytes) / mysqlCharacter
+		if c.isOlder() {
+			most = min(most, leastPrefix)
+		}
+		if isLong(col) || col.Length > most {
 			key[len(key)-1] += fmt.Sprintf("(%d)", most)
 		}
 	}
@@ -203,7 +216,8 @@ func (c *checker) free(want string) string {
 	name := base
 	taken := func() bool {
 		_, column := c.columns[name]
-		return column || slices.ContainsFunc(c.indexes, func(i index) bool { return strings.EqualFold(i[0].Index, name) })
+		return column || slices.ContainsFunc(c.indexes, func(i index) bool { return strings.EqualFold(i[0].Index, name) }) ||
+			slices.ContainsFunc(c.named, func(n named) bool { return n.what == "taken" && strings.EqualFold(n.Name, name) })
 	}
 	for n := 2; taken(); n++ {
 		name = fmt.Sprintf("%s%d", base, n)

@@ -3,7 +3,7 @@
 -- of the server where a condition compares with anything else.
 SELECT 'table' AS what, JSON_OBJECT(
          'kind', IF(TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED'), '', CONCAT('a ', LOWER(TABLE_TYPE))),
-         'engine', COALESCE(ENGINE, ''), 'version', VERSION(),
+         'engine', COALESCE(ENGINE, ''), 'format', COALESCE(ROW_FORMAT, ''), 'version', VERSION(),
          'hides', @@SESSION.sql_mode LIKE '%PAD_CHAR_TO_FULL_LENGTH%') AS doc
 FROM information_schema.TABLES
 WHERE TABLE_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND TABLE_NAME = ?
@@ -14,7 +14,7 @@ SELECT 'column', JSON_OBJECT(
          'name', COLUMN_NAME, 'type', COLUMN_TYPE, 'collation', COALESCE(COLLATION_NAME, ''), 'charset', COALESCE(CHARACTER_SET_NAME, ''),
          'length', IF(DATA_TYPE LIKE '%text', 0, COALESCE(CHARACTER_MAXIMUM_LENGTH, 0)),
          'bytes', COALESCE(CHARACTER_OCTET_LENGTH, IF(DATA_TYPE = 'uuid', 16, 8)), 'nullable', IS_NULLABLE = 'YES',
-         'required', IS_NULLABLE = 'NO' AND COLUMN_DEFAULT IS NULL AND EXTRA = '',
+         'required', IS_NULLABLE = 'NO' AND COLUMN_DEFAULT IS NULL AND EXTRA NOT LIKE '%auto_increment%',
          'expression', COALESCE(GENERATION_EXPRESSION, ''),
          'rest', CONCAT(
            CASE WHEN COLUMN_DEFAULT IS NULL OR COLUMN_DEFAULT = 'NULL' AND VERSION() LIKE '%MariaDB%' THEN ''

@@ -75,6 +75,9 @@ FROM (
     UNION ALL
     SELECT 'partition', pg_get_partkeydef(oid) FROM t WHERE relkind = 'p'
     UNION ALL
+    -- The names that begin alike in the schema, where those of tables and indexes are one kind.
+    SELECT 'taken', o.relname FROM t JOIN pg_class o ON o.relnamespace = t.relnamespace AND starts_with(o.relname::text, LEFT(t.relname, 20))
+    UNION ALL
     SELECT 'heir', i.inhrelid::regclass::text FROM t JOIN pg_inherits i ON i.inhparent = t.oid WHERE t.relkind <> 'p'
     UNION ALL
     SELECT 'ancestor', i.inhparent::regclass::text FROM t JOIN pg_inherits i ON i.inhrelid = t.oid

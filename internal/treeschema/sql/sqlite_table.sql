@@ -25,6 +25,8 @@ SELECT 'key', k.id, k.seq, json_object('name', '', 'column', k."from", 'referenc
 FROM pragma_foreign_key_list(?1) k, pragma_foreign_keys f
 WHERE f.foreign_keys
 UNION ALL
+SELECT 'taken', name, 0, json_object('name', name) FROM sqlite_master -- tables and indexes alike
+UNION ALL
 SELECT 'trigger', name, 0, json_object('name', name)
 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
 WHERE type = 'trigger' AND lower(tbl_name) = lower(?1)

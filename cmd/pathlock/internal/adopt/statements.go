@@ -61,13 +61,13 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 			planned = append(planned, c)
 			add(Statement{SQL: modify + r.typeOf(c), Why: "no index holds a " + of.columns[c.Name].Type + " in full; this type leaves the values that were found room to grow"})
 		}
-		model := doctor.ModelOf(part.Table, slices.Collect(maps.Values(of.columns)))
+		model := doctor.ModelOf(r.dialect, part.Table, slices.Collect(maps.Values(of.columns)))
 		model.Planned = planned
 		if i == 0 && of.alias != "" {
 			model.Lookups = [][]string{{of.alias}}
 		}
 		for i := range model.Marks {
-			part.zeroMark(&model.Marks[i])
+			part.allowNull(&model.Marks[i])
 		}
 		lacks, err := treeschema.Tables(ctx, r.db, r.dialect, []treeschema.Model{model})
 		if err != nil {
@@ -106,18 +106,11 @@ func (s *shape) zeroTops(d *dialect.Dialect) Statement {
 	}
 }
 
-// zeroMark notes that live rows have 0: in a flag, besides NULL, and in a time if rows have it.
-func (s *shape) zeroMark(m *treeschema.Mark) {
-	kind, hasZero := s.of.kind(m.Column), slices.Contains(s.of.cells[m.Column], cell{String: "0", Valid: true})
-	switch {
-	case m.When != "":
-	case kind == dialect.Number && s.isTimestamp():
-		if hasZero {
-			m.Live = "0"
-		}
-	case kind == dialect.Number, kind == dialect.Bits:
-		m.Live, m.OrNull = "0", bool(s.of.columns[m.Column].Nullable)
-	case kind == dialect.Bool:
+// allowNull notes that NULL, too, means a live row in a flag, but not in a time that is a number.
+func (s *shape) allowNull(m *treeschema.Mark) {
+	switch kind := s.of.kind(m.Column); {
+	case m.When != "", kind == dialect.Number && s.isTimestamp():
+	case kind == dialect.Number, kind == dialect.Bits, kind == dialect.Bool:
 		m.OrNull = bool(s.of.columns[m.Column].Nullable)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/fsck"
@@ -39,7 +38,7 @@ func (e *exam) database(ctx context.Context) {
 		e.found(Problem, table.Table, "table", err.Error(), "nothing more of the table can be examined", "check the names of the table and its columns: --table, --key, --deleted and so on")
 		return
 	}
-	model := ModelOf(*table, there.Columns)
+	model := ModelOf(d, *table, there.Columns)
 	found, err := answer(ctx, e, func(ctx context.Context) ([]treeschema.Finding, error) {
 		return treeschema.Tables(ctx, db, d, []treeschema.Model{model})
 	})
@@ -57,7 +56,7 @@ func (e *exam) database(ctx context.Context) {
 
 // ModelOf describes a table as package treeschema takes it. The types of the columns say which keys
 // are texts, and what a deletion mark is in a live row.
-func ModelOf(t fsck.Table, columns []treeschema.Column) treeschema.Model {
+func ModelOf(d *dialect.Dialect, t fsck.Table, columns []treeschema.Column) treeschema.Model {
 	model := treeschema.Model{Table: t, Others: []string{t.Version}}
 	if t.Version == "" {
 		model.Others = nil
@@ -67,8 +66,8 @@ func ModelOf(t fsck.Table, columns []treeschema.Column) treeschema.Model {
 		if (kind == dialect.Text || kind == dialect.UUID) && slices.Contains([]string{t.Tree, t.Parent, t.Key}, c.Name) {
 			model.TextKeys = append(model.TextKeys, c.Name)
 		}
-		if strings.EqualFold(c.Name, t.Deleted) {
-			mark := markOf(c)
+		if c.Name == t.Deleted {
+			mark := markOf(d, c.Name, kind)
 			if t.DeletedWhen != "" {
 				mark.When, _ = dialect.MarkLiteral(t.DeletedWhen, kind == dialect.Number) // fsck.New has taken it
 			}
@@ -80,18 +79,16 @@ func ModelOf(t fsck.Table, columns []treeschema.Column) treeschema.Model {
 
 // markOf describes the column that marks a row as deleted: a flag or a number is 0 in a live row,
 // a text "" or "0", and anything else NULL.
-func markOf(c treeschema.Column) treeschema.Mark {
-	switch typ := strings.ToLower(c.Type); {
-	case typ == "boolean": // of PostgreSQL; MySQL calls it tinyint(1)
-		return treeschema.Mark{Column: c.Name, Live: "false"}
-	case strings.HasPrefix(typ, "bool"), strings.HasPrefix(typ, "tinyint"):
-		return treeschema.Mark{Column: c.Name, Live: "0"}
-	case strings.Contains(typ, "int") && !bool(c.Nullable):
-		return treeschema.Mark{Column: c.Name, Live: "0"}
-	case dialect.KindOf(typ) == dialect.Text:
-		return treeschema.Mark{Column: c.Name, Live: "''", OrNull: true}
+func markOf(d *dialect.Dialect, column string, kind dialect.ColumnKind) treeschema.Mark {
+	switch {
+	case kind == dialect.Bool:
+		return treeschema.Mark{Column: column, Live: "false"}
+	case kind == dialect.Number, kind == dialect.Bits && d == dialect.MySQL:
+		return treeschema.Mark{Column: column, Live: "0"}
+	case kind == dialect.Text:
+		return treeschema.Mark{Column: column, Live: "''", OrNull: true}
 	default:
-		return treeschema.Mark{Column: c.Name, Live: "NULL"}
+		return treeschema.Mark{Column: column, Live: "NULL"}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
@@ -141,7 +142,7 @@ func TestTable(t *testing.T) {
 		}
 		db := open(t, url)
 		want(t, table(db, suitesTable), doctor.Problem, "table", "suites")
-		do(t, db, suites)
+		do(t, db, suites, "CREATE TABLE suites_path (id INTEGER)") // whose name an index of the other one cannot have
 		r := table(db, suitesTable)
 		if f := want(t, r, doctor.Warning, "path index", ""); len(f.Statements) == 0 {
 			t.Error("there is no statement that makes the index")
@@ -178,6 +179,59 @@ func TestTable(t *testing.T) {
 		other.SetMaxOpenConns(1)
 		do(t, other, "SET ROLE "+reader)
 		want(t, table(other, suitesTable), doctor.Problem, "writes", "INSERT INTO")
+	})
+}
+
+// An index of a table from before MySQL 5.7 holds less of a column: the statements that there are can
+// be run, and what the table needs first is said.
+func TestTable_ofAnOlderRowFormat(t *testing.T) {
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		t.Parallel()
+		db := open(t, "mysql://"+server.Scratch(t))
+		do(t, db, `CREATE TABLE suites (id INTEGER PRIMARY KEY, plan_id INTEGER NOT NULL, parent_id INTEGER, name VARCHAR(255), path VARCHAR(700)) CHARACTER SET utf8mb4 ROW_FORMAT = COMPACT`)
+		mend := func() doctor.Report {
+			r := examine(t, doctor.Subject{DB: db, Dialect: fsck.MySQL, Table: suitesTable})
+			for _, f := range r.Findings {
+				do(t, db, f.Statements...)
+			}
+			return r
+		}
+		if f := want(t, mend(), doctor.Problem, "siblings", ""); !strings.Contains(f.Change, "ROW_FORMAT = DYNAMIC") {
+			t.Errorf("says %s", f.Change)
+		}
+		do(t, db, "ALTER TABLE suites ROW_FORMAT = DYNAMIC")
+		mend()
+		want(t, mend(), doctor.Fine, "schema", "")
+	})
+}
+
+// Rows that a number or a bit marks are live with 0: the statements for the index keep them apart,
+// and one that holds NULL for live, too, is right.
+func TestTable_marksAreZero(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string, dialect fsck.Dialect) {
+		if dialect == fsck.SQLite {
+			used(t, url)
+			url += "-locks"
+		}
+		types := []string{"BIGINT", "NUMERIC(1)"}
+		if dialect == fsck.MySQL {
+			types = append(types, "BIT(1)")
+		}
+		db := open(t, url)
+		for i, typ := range types {
+			marked := *suitesTable
+			marked.Table, marked.Deleted = fmt.Sprintf("marked%d", i), "deleted"
+			do(t, db, fmt.Sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, plan_id INTEGER NOT NULL, parent_id INTEGER, name VARCHAR(100), path VARCHAR(500), deleted %s)", marked.Table, typ))
+			for _, f := range examine(t, doctor.Subject{DB: db, Dialect: dialect, Table: &marked}).Findings {
+				if f.About == marked.Table {
+					do(t, db, f.Statements...)
+				}
+			}
+			do(t, db, "INSERT INTO "+marked.Table+" (id, plan_id, name, path, deleted) VALUES (1, 1, 'a', '/a', 0)")
+			if _, err := db.ExecContext(t.Context(), "INSERT INTO "+marked.Table+" (id, plan_id, name, path, deleted) VALUES (2, 1, 'a', '/a', 0)"); err == nil {
+				t.Errorf("%s: two live rows at the top have one name", typ)
+			}
+		}
 	})
 }
 
