@@ -90,7 +90,7 @@ func (c *catalogue) readKey(column string, value any) (Key, error) {
 	case string:
 		return c.textKey(column, v)
 	case []byte:
-		if c.dialect.TextsAsBytes && kind != dialect.Bytes {
+		if kind != dialect.Bytes && !c.dialect.AnyType { // some drivers return texts as bytes
 			return c.textKey(column, string(v))
 		}
 		return Key{binaryKey(v)}, nil
@@ -125,23 +125,25 @@ func (c *catalogue) unpad(column string, text *string) {
 }
 
 // treeArg returns the id of a tree as an argument of a statement. A caller may have given a number
-// as text, and bytes in hexadecimal.
+// as text, and bytes in hexadecimal. The argument has the type of the column: MySQL takes a text
+// for the number that it begins with. It is NULL, which equals nothing, for a text that is none.
 func (c *catalogue) treeArg(tree Key) any {
 	text, isText := tree.v.(string)
-	if !isText {
-		return tree.arg()
-	}
-	switch c.kinds[c.table.Tree] {
-	case dialect.Number:
+	switch kind := c.kinds[c.table.Tree]; {
+	case kind == dialect.Text:
+		return tree.String()
+	case isText && kind == dialect.Number:
 		if k, ok := numberKey(text); ok {
 			return k.arg()
+		} else if !c.dialect.AnyType {
+			return nil
 		}
-	case dialect.Bytes:
+	case isText && kind == dialect.Bytes:
 		if b, err := hex.DecodeString(strings.ReplaceAll(text, "-", "")); err == nil {
 			return b
 		}
 	}
-	return text
+	return tree.arg()
 }
 
 // inspect asks the database for the columns' types and lengths. A session that sees other rows or
@@ -161,36 +163,28 @@ func (c *catalogue) inspect(ctx context.Context) error {
 	case there.Hides:
 		return fmt.Errorf("%w %q: %s", ErrTable, c.table.Table, c.dialect.Hides)
 	}
+	for _, column := range there.Columns {
+		name, kind := column.Name, dialect.KindOf(column.Type)
+		c.kinds[name], c.limits[name] = kind, limitOf(column)
+		c.padded[name] = strings.HasPrefix(column.Type, "character(") // PostgreSQL's CHAR(n)
+		if name == c.table.Parent && !bool(column.Nullable) {
+			c.orphans, _ = c.readKey(name, zero(column.Type))
+		}
+		if c.table.Has(name) && name != c.table.Version || column.Expression != "" {
+			continue
+		}
+		c.others[name] = nil
+		switch text := kind == dialect.Text || kind == dialect.UUID; {
+		case text && !bool(column.Nullable) && slices.Contains(there.Unique, name):
+			c.others[name] = uniqueValue
+		case bool(column.Required):
+			c.others[name] = zero(column.Type)
+		}
+	}
 	for _, role := range treetable.Roles {
 		name := *role.Column(&c.table)
-		if name == "" {
-			continue
-		}
-		i := slices.IndexFunc(there.Columns, func(column treeschema.Column) bool {
-			return column.Name == name || !c.dialect.ExactNames && strings.EqualFold(column.Name, name)
-		})
-		if i < 0 {
+		if _, exists := c.kinds[name]; name != "" && !exists {
 			return fmt.Errorf("%w %q: the %s, %q: %w", ErrTable, c.table.Table, role.What, name, ErrNoColumn)
-		}
-		column := there.Columns[i]
-		c.kinds[name], c.limits[name] = dialect.KindOf(column.Type), limit{column.Length, column.Bytes}
-		c.padded[name] = strings.HasPrefix(column.Type, "character(") // PostgreSQL's CHAR(n)
-	}
-	for _, column := range there.Columns {
-		_, known := c.kinds[column.Name]
-		if column.Name == c.table.Parent && !bool(column.Nullable) {
-			c.orphans, _ = c.readKey(column.Name, zero(column.Type))
-		}
-		if known && column.Name != c.table.Version || column.Expression != "" {
-			continue
-		}
-		kind := dialect.KindOf(column.Type)
-		c.kinds[column.Name], c.limits[column.Name], c.others[column.Name] = kind, limit{column.Length, column.Bytes}, nil
-		switch text := kind == dialect.Text || kind == dialect.UUID; {
-		case text && !bool(column.Nullable) && slices.Contains(there.Unique, column.Name):
-			c.others[column.Name] = uniqueValue
-		case bool(column.Required):
-			c.others[column.Name] = zero(column.Type)
 		}
 	}
 	if top := c.table.ParentTop; top != "" {

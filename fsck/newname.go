@@ -7,10 +7,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
 // limit is how long the texts of a column may be; 0 means no limit.
 type limit struct{ characters, bytes int64 }
+
+// limitOf returns how long the texts of a column may be. Its bytes do not count where they are not
+// those of UTF-8: a UUID takes fewer, and so may a text in another character set.
+func limitOf(c treeschema.Column) limit {
+	if dialect.KindOf(c.Type) == dialect.UUID || c.Charset != "" && !strings.HasPrefix(c.Charset, "utf8") {
+		return limit{characters: c.Length}
+	}
+	return limit{c.Length, c.Bytes}
+}
 
 // holds reports whether a text fits into a column.
 func (l limit) holds(text string) bool {

@@ -70,3 +70,16 @@ func TestPlan_CostsWhatItsRowsCost(t *testing.T) {
 		})
 	}
 }
+
+// A key comes as text or as bytes, as the driver has it. Only bytes that the column holds are in
+// hexadecimal.
+func TestReadKey_ofTextAsBytes(t *testing.T) {
+	for _, d := range []*dialect.Dialect{dialect.MySQL, dialect.PostgreSQL} {
+		for kind, want := range map[dialect.ColumnKind]string{dialect.UUID: "a-1", dialect.Text: "a-1", dialect.Bytes: "612d31"} {
+			c := &catalogue{dialect: d, kinds: map[string]dialect.ColumnKind{"id": kind}}
+			if key, err := c.readKey("id", []byte("a-1")); err != nil || key.String() != want {
+				t.Errorf("%s: the bytes of a column of kind %d are the key %v (%v), want %s", d.Name, kind, key, err, want)
+			}
+		}
+	}
+}

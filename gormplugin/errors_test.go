@@ -44,6 +44,8 @@ func TestFailureOf(t *testing.T) {
 		{"no connection in time", "postgres", connecting(context.DeadlineExceeded), pathlock.FailureDatabase},
 		{"a deadlock", "mysql", number(1213), pathlock.FailureLocked},
 		{"a lock wait timeout", "mysql", number(1205), pathlock.FailureLocked},
+		{"a table that was altered meanwhile", "mysql", number(1412), pathlock.FailureLocked},
+		{"an account that is locked", "mysql", number(3118), pathlock.FailureDatabase},
 		{"a session that only reads", "mysql", number(1792), pathlock.FailureDatabase},
 		{"a duplicate key", "mysql", number(1062), pathlock.FailureDuplicate},
 		{"GORM's word for one", "sqlite", fmt.Errorf("x: %w", gorm.ErrDuplicatedKey), pathlock.FailureDuplicate},

@@ -115,10 +115,6 @@ type Dialect struct {
 	PartialIndexes bool
 	// RemakesTables is set where GORM changes a table by making it anew.
 	RemakesTables bool
-	// ExactNames is set where the letter case of a column's name counts.
-	ExactNames bool
-	// TextsAsBytes is set where drivers return texts as bytes.
-	TextsAsBytes bool
 	// AnyType is set where any column can hold a value of any type, except that one of affinity
 	// TEXT holds no number.
 	AnyType bool

@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"errors"
-	"reflect"
 	"regexp"
 	"strings"
 
@@ -39,27 +38,13 @@ var (
 	postgresWord = regexp.MustCompile(`"(?:[^"]|"")+"|[\pL_][\pL\pN_$]*`)
 )
 
-// duplicatePostgres reads the fields that the server sends with the error. The drivers share no
-// type: the index is ConstraintName and the table TableName in pgx, Constraint and Table in lib/pq.
-// The server sends no detail to a user who may not read the columns.
+// duplicatePostgres reads the fields of the error as pgx and lib/pq name them. The server sends no
+// detail to a user who may not read the columns.
 func duplicatePostgres(err error) Duplicate {
-	e, ok := stateErrorOf(err)
-	if !ok {
-		return Duplicate{}
-	}
-	v := reflect.Indirect(reflect.ValueOf(e))
-	field := func(names ...string) string {
-		for _, name := range names {
-			if v.Kind() == reflect.Struct && v.FieldByName(name).Kind() == reflect.String {
-				return v.FieldByName(name).String()
-			}
-		}
-		return ""
-	}
-	taken := Duplicate{Index: field("ConstraintName", "Constraint")}
-	if key := postgresKey.FindStringSubmatch(field("Detail")); key != nil && taken.Index != "" {
+	taken := Duplicate{Index: postgresField(err, "ConstraintName", "Constraint")}
+	if key := postgresKey.FindStringSubmatch(postgresField(err, "Detail")); key != nil && taken.Index != "" {
 		for _, word := range postgresWord.FindAllString(key[1], -1) {
-			taken.Columns = append(taken.Columns, field("TableName", "Table")+"."+strings.ReplaceAll(strings.Trim(word, `"`), `""`, `"`))
+			taken.Columns = append(taken.Columns, postgresField(err, "TableName", "Table")+"."+strings.ReplaceAll(strings.Trim(word, `"`), `""`, `"`))
 		}
 	}
 	return taken

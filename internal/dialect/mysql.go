@@ -17,7 +17,6 @@ var MySQL = &Dialect{
 	Name:         "mysql",
 	Collation:    mysqlCollation,
 	CollatesKeys: true,
-	TextsAsBytes: true,
 	Millis:       "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
 	Grammar:      mysqlGrammar,
 	row:          rowSQL{bits: true, bytes: "x'%s'"},
@@ -101,6 +100,7 @@ func classifyMySQL(err error) Failure {
 		return FailureEnded
 	case 1205, // ER_LOCK_WAIT_TIMEOUT
 		3572, // ER_LOCK_NOWAIT
+		1412, // ER_TABLE_DEF_CHANGED: somebody has altered the table since the transaction began to read
 		1637: // ER_TOO_MANY_CONCURRENT_TRXS
 		return FailureRetry
 	case 1062, // ER_DUP_ENTRY
@@ -126,9 +126,12 @@ func classifyMySQL(err error) Failure {
 		1203, // ER_TOO_MANY_USER_CONNECTIONS
 		1226, // ER_USER_LIMIT_REACHED
 		1317, // ER_QUERY_INTERRUPTED
+		1862, // ER_MUST_CHANGE_PASSWORD_LOGIN
 		1927, // ER_CONNECTION_KILLED of MariaDB
 		1969, // ER_STATEMENT_TIMEOUT of MariaDB: max_statement_time
 		3024, // ER_QUERY_TIMEOUT of MySQL: max_execution_time
+		3118, // ER_ACCOUNT_HAS_BEEN_LOCKED of MySQL
+		4151, // the same of MariaDB
 		3169, // ER_SESSION_WAS_KILLED of MySQL
 		4031: // ER_CLIENT_INTERACTION_TIMEOUT of MySQL: wait_timeout
 		return FailureUnavailable
@@ -170,13 +173,13 @@ func answeredByMySQL(err error) bool {
 	return true
 }
 
-// tooLongMySQL reads the column's name from MySQL's error.
+// tooLongMySQL reads the column's name from MySQL's error, where it is quoted in any language.
 func tooLongMySQL(err error) (string, bool) {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	if !ok || e.Number != 1406 { // ER_DATA_TOO_LONG
 		return "", false
 	}
-	_, column, _ := strings.Cut(e.Message, "column '")
+	_, column, _ := strings.Cut(e.Message, "'")
 	column, _, _ = strings.Cut(column, "'")
 	return column, true
 }

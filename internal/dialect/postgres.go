@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"errors"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,7 +14,6 @@ var PostgreSQL = &Dialect{
 	Name:           "postgres",
 	Collation:      func(string) string { return `"C"` },
 	PartialIndexes: true,
-	ExactNames:     true,
 	ReturnsKeys:    true,
 	CheckDeferred:  "SET CONSTRAINTS ALL IMMEDIATE",
 	Millis:         "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
@@ -62,24 +62,30 @@ type stateError interface {
 	SQLState() string
 }
 
-// stateErrorOf returns the server's own error within err, without what others have written around
-// it.
-func stateErrorOf(err error) (stateError, bool) { return errors.AsType[stateError](err) }
-
 // SQLState returns the SQLSTATE of an error that a PostgreSQL server has answered with, "" for any
 // other error.
 func SQLState(err error) string {
-	if e, ok := stateErrorOf(err); ok {
+	if e, ok := errors.AsType[stateError](err); ok {
 		return e.SQLState()
 	}
 	return ""
 }
 
-// postgresSays reports whether the server's own message has the words.
-func postgresSays(err error, words string) bool {
-	e, ok := stateErrorOf(err)
-	return ok && strings.Contains(e.Error(), words)
+// postgresField returns a text that the server sends with an error, "" for none. The drivers share
+// no type: each has its own name for it. The message is in any language.
+func postgresField(err error, names ...string) string {
+	e, _ := errors.AsType[stateError](err)
+	v := reflect.Indirect(reflect.ValueOf(e))
+	for _, name := range names {
+		if v.Kind() == reflect.Struct && v.FieldByName(name).Kind() == reflect.String {
+			return v.FieldByName(name).String()
+		}
+	}
+	return ""
 }
+
+// postgresRoutine returns the function of the server that an error comes from.
+func postgresRoutine(err error) string { return postgresField(err, "Routine") }
 
 // rolledBackByPostgres are the words of pgx and of lib/pq for the answer ROLLBACK to a COMMIT,
 // after the failure of a statement.
@@ -137,7 +143,7 @@ func classifyPostgres(err error) Failure {
 	case "0A000": // feature_not_supported, which as a rule no further try changes
 		// Somebody has altered a table since the driver prepared the statement. After this error
 		// the driver prepares it anew.
-		if postgresSays(err, "cached plan must not change result type") {
+		if postgresRoutine(err) == "RevalidateCachedQuery" {
 			return FailureRetry
 		}
 	case "23505", "23P01": // a unique index, or an exclusion constraint, has the row
@@ -178,8 +184,11 @@ var unavailablePostgres = []string{
 // tooLongPostgres reads the SQLSTATE. The error names the index, not the column.
 func tooLongPostgres(err error) (string, bool) {
 	// 54000, program_limit_exceeded, is said of many things.
-	return "", SQLState(err) == "54000" && postgresSays(err, "index row")
+	return "", SQLState(err) == "54000" && makesIndexRow.MatchString(postgresRoutine(err))
 }
+
+// makesIndexRow matches the functions of the server that refuse a long row of an index.
+var makesIndexRow = regexp.MustCompile(`^(index_form_tuple|_bt_check_third_page)`)
 
 // unfitPostgres reports whether the server says that a column cannot hold a value, or must not:
 // class 22, to which NUL in a text belongs, NOT NULL, a CHECK, and an index row that is too long.

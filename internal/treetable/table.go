@@ -99,6 +99,11 @@ var Roles = []Role{
 	{What: "fence column", Tag: "fence", Column: func(t *Table) *string { return &t.Fence }},
 }
 
+// Has reports whether a column has a role in the table.
+func (t *Table) Has(column string) bool {
+	return slices.ContainsFunc(Roles, func(r Role) bool { return *r.Column(t) == column })
+}
+
 // Flags yields the flags by which the command line describes the columns, each with its value.
 func (t *Table) Flags(yield func(flag string, value *string) bool) {
 	for _, r := range Roles {

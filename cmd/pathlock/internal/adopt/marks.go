@@ -152,7 +152,7 @@ func (s *shape) possibleMarks() (notes []string) {
 	}
 	for _, name := range s.of.order {
 		isActive := activeHint.MatchString(name)
-		if s.of.cells[name] == nil || s.hasRole(name) || !isActive && !stateHint.MatchString(name) && !markHint.MatchString(name) {
+		if s.of.cells[name] == nil || s.Has(name) || !isActive && !stateHint.MatchString(name) && !markHint.MatchString(name) {
 			continue
 		}
 		values := make(map[string]bool)

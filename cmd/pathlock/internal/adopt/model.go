@@ -44,7 +44,7 @@ func leafFlag(l treetable.Table) string {
 	text, mark, defaults := l.Table, "?", maps.Collect(usual.Flags)
 	for option, is := range l.Flags {
 		if *is != *defaults[option] {
-			text, mark = text+mark+option+"="+strings.NewReplacer("%", "%25", "&", "%26", "+", "%2B", " ", "%20").Replace(*is), "&"
+			text, mark = text+mark+option+"="+strings.NewReplacer("%", "%25", "&", "%26", "+", "%2B", ";", "%3B", " ", "%20").Replace(*is), "&"
 		}
 	}
 	return text
@@ -232,7 +232,7 @@ func (s *shape) lostFound() (flags string) {
 	}
 	for _, name := range s.of.order {
 		c, values, value := s.of.columns[name], make(map[string]bool), ""
-		if s.hasRole(name) || s.of.cells[name] == nil || c.Expression != "" {
+		if s.Has(name) || s.of.cells[name] == nil || c.Expression != "" {
 			continue
 		}
 		for i := range folders {

@@ -51,7 +51,7 @@ func (s *shape) notes() (notes []string) {
 	}
 	if s.Tree != "" && s.pair == nil && s.of.tree == "" && len(s.of.unique) > 0 {
 		for _, second := range sample.of.trees(pairHint) {
-			if !s.hasRole(second) && sample.isKept(second) {
+			if !s.Has(second) && sample.isKept(second) {
 				notes = append(notes, fmt.Sprintf("the trees of %s and %s together fit, too: if your code means these, give --tree-column %s,%s to this command", s.Tree, second, s.Tree, second))
 			}
 		}
@@ -92,7 +92,7 @@ var keyHint = regexp.MustCompile(`(?i)(^|_)(alias|slug|u?uid|guid|handle|permali
 func (s *shape) others() (notes []string) {
 	var apart []string
 	for _, column := range s.of.order {
-		if kind := s.of.kind(column); kind != dialect.Text && kind != dialect.UUID || s.of.cells[column] == nil || s.hasRole(column) {
+		if kind := s.of.kind(column); kind != dialect.Text && kind != dialect.UUID || s.of.cells[column] == nil || s.Has(column) {
 			continue
 		}
 		if differ, rows := s.distinct(s.Tree, s.Parent, column); nearlyAll(differ, rows) && (nameHint.MatchString(column) || strings.HasSuffix(strings.ToLower(column), "code")) && s.Name == "" {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
-	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Names that hint at the columns of trees' ids, and of depths.
@@ -36,7 +35,7 @@ func (s *shape) settle() {
 	most := 0
 	for _, name := range s.of.order {
 		kind := s.of.kind(name)
-		if s.hasRole(name) || s.of.columns[name].Expression != "" || s.of.rows > 0 && s.of.cells[name] == nil || !alike(kind, kind) {
+		if s.Has(name) || s.of.columns[name].Expression != "" || s.of.rows > 0 && s.of.cells[name] == nil || !alike(kind, kind) {
 			continue
 		}
 		rank := s.treeRank(name, rowOf)
@@ -50,7 +49,7 @@ func (s *shape) settle() {
 	for _, second := range append(s.of.trees(pairHint), s.of.trees(anyName)...) {
 		pair := s.inPair(s.Tree, second)
 		made := s.of.columns[pair.Tree].Name != "" && !s.of.isVacant(pair.Tree)
-		if !s.hasRole(second) && (made || !s.apart(s.Tree) && pair.treeRank(pair.Tree, rowOf) >= apartRank) {
+		if !s.Has(second) && (made || !s.apart(s.Tree) && pair.treeRank(pair.Tree, rowOf) >= apartRank) {
 			*s = pair
 			return
 		}
@@ -131,11 +130,6 @@ func (s *shape) treeRank(name string, rowOf map[string]int) int {
 		rank += apartRank
 	}
 	return rank
-}
-
-// hasRole reports whether a column is one of the shape's.
-func (s *shape) hasRole(name string) bool {
-	return slices.ContainsFunc(treetable.Roles, func(r treetable.Role) bool { return *r.Column(&s.Table) == name })
 }
 
 // kept counts the live rows that have one above them, and those of these that have the same value

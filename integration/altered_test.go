@@ -4,9 +4,13 @@ import (
 	"errors"
 	"testing"
 
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
+	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // pgx prepares each statement once for a connection, and PostgreSQL refuses one whose columns have
@@ -45,4 +49,30 @@ func TestPostgresWritesAfterColumnsChanged(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A transaction that has begun to read before another program changes a guarded table is run again
+// from its beginning.
+func TestMySQLWritesAfterTableChanged(t *testing.T) {
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		t.Parallel()
+		d := gormplugintest.OnMySQL(t, server, nil)
+		db := openMigrated(t, d)
+		a := branch(t, db, branch(t, db, nil, ""), "a")
+		other, tries := databases.Pool(t, d.Connector), 0
+		change := func(statement string) error { return testerr.Of(other.ExecContext(t.Context(), statement)) }
+		testerr.Must(t, change("CREATE TABLE notes (id INT PRIMARY KEY)"))
+		err := gormplugin.Transaction(t.Context(), db, func(tx *gorm.DB) error {
+			if err := tx.Table("notes").Count(new(int64)).Error; err != nil {
+				return err
+			}
+			if tries++; tries == 1 {
+				testerr.Must(t, change("ALTER TABLE branches ADD COLUMN remark INT, ALGORITHM = COPY"))
+			}
+			return tx.Model(a).Update("name", "b").Error
+		})
+		if err != nil || tries != 2 {
+			t.Errorf("after %d tries: %v", tries, err)
+		}
+	})
 }
