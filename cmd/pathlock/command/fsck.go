@@ -198,7 +198,11 @@ func (c *fsckCommand) checkLockPlace(ctx context.Context, locker *pathlock.Locke
 		return nil
 	}
 	places, err := doctor.LockPlaces(ctx, db, dialect)
+	bare := func(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 	i := slices.IndexFunc(places, func(p doctor.LockPlace) bool { return p.Table == c.Table })
+	if i < 0 { // one of the names may be without the schema
+		i = slices.IndexFunc(places, func(p doctor.LockPlace) bool { return p.Table == bare(c.Table) || bare(p.Table) == c.Table })
+	}
 	if err != nil || i < 0 {
 		return err
 	}
@@ -206,9 +210,9 @@ func (c *fsckCommand) checkLockPlace(ctx context.Context, locker *pathlock.Locke
 	if err != nil {
 		return failed("asking for its id", err)
 	}
-	here := doctor.LockPlace{Table: c.Table, Namespace: strings.TrimSuffix(cmp.Or(table.Namespace, c.Table)+"/"+table.SingleTree, "/"), Store: store}
-	if there := places[i]; there != here {
-		return fmt.Errorf("the programs take the locks of %s in the lock store %s, namespace %s, and --locks and --namespace are %s, %s: give theirs", c.Table, there.Store, there.Namespace, here.Store, here.Namespace)
+	there, namespace := places[i], strings.TrimSuffix(cmp.Or(table.Namespace, c.Table)+"/"+table.SingleTree, "/")
+	if there.Store != store || there.Namespace != namespace {
+		return fmt.Errorf("the programs take the locks of %s in the lock store %s, namespace %s, and --locks and --namespace are %s, %s: give theirs", c.Table, there.Store, there.Namespace, store, namespace)
 	}
 	return nil
 }
