@@ -165,6 +165,27 @@ func TestLock_outerMiddlewareFindsItsRequest(t *testing.T) {
 	f.nothingLeft()
 }
 
+// A goroutine of outer middleware may read a copy of gin's context, which shares the request.
+func TestLock_leavesWhatCopiesReadAlone(t *testing.T) {
+	for name, spec := range map[string]lockspec.Spec{"locks": lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name")), "no locks": lockspec.None("none")} {
+		for _, kind := range []string{"", "Application/JSON"} {
+			f := newFixture(t, memstore.New(), middleware.Config{})
+			f.engine.POST("/copied/:id", func(c *gin.Context) {
+				var reads sync.WaitGroup
+				defer reads.Wait()
+				copied := c.Copy()
+				reads.Go(func() {
+					r := copied.Request
+					t.Log(name, r.Method, r.URL, r.UserAgent(), r.Context().Err())
+				})
+				c.Next()
+			}, f.locks.Lock(spec), func(c *gin.Context) { c.Status(http.StatusNoContent) })
+			f.is("the answer", f.send("POST", "/copied/3", `{"name":"n"}`, "Content-Type", kind), http.StatusNoContent, "")
+			f.nothingLeft()
+		}
+	}
+}
+
 // gin's own context, its copies too, has the locks as long as the request holds them.
 func TestLock_ginsContextCarriesTheLocks(t *testing.T) {
 	for _, fallback := range []bool{false, true} {

@@ -144,7 +144,7 @@ func (v *values) parseForm() error {
 // form, and look into the query.
 func (m *Locks) wantJSON(c *gin.Context) error {
 	if hasNoType(c.Request.Header) {
-		c.Request.Header.Set("Content-Type", binding.MIMEJSON)
+		setType(c, binding.MIMEJSON)
 		return nil
 	}
 	return wantType(c, append([]string{binding.MIMEJSON}, m.config.JSONTypes...)...)
@@ -168,9 +168,17 @@ func wantType(c *gin.Context, want ...string) error {
 			"unsupported content type: the body is said to be %q, and should be %s, in UTF-8", shown.Cut(said), strings.Join(want, " or ")))
 	}
 	if parsed != c.ContentType() {
-		c.Request.Header.Set("Content-Type", cmp.Or(mime.FormatMediaType(parsed, params), parsed))
+		setType(c, cmp.Or(mime.FormatMediaType(parsed, params), parsed))
 	}
 	return nil
+}
+
+// setType gives c a copy of its request with another content type. A copy of c may be reading the
+// headers.
+func setType(c *gin.Context, kind string) {
+	c.Request = c.Request.WithContext(c.Request.Context())
+	c.Request.Header = c.Request.Header.Clone()
+	c.Request.Header.Set("Content-Type", kind)
 }
 
 // ginContextKey is the key under which contexts have their gin context: see GinContext.

@@ -151,7 +151,7 @@ func (m *Locks) serveLocked(ctx context.Context, c *gin.Context) {
 }
 
 // serve runs the rest of the chain with a copy of the request that has the context ctx. Afterwards,
-// outer middleware finds its own request again, with the changes made to the copy.
+// outer middleware finds its own request again, with what the copy has of the body.
 func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 	outer := c.Request
 	end := func() {}
@@ -165,8 +165,9 @@ func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 	defer func() {
 		end() // nobody reads c.Request from now on
 		if left := gincontext.Restore(&c.Request, outer, inner); left != nil {
-			// Such as files of the form, which net/http removes for its own request.
-			*outer = *left.WithContext(outer.Context())
+			// Such as files of the form, which net/http removes for its own request. A copy of gin's
+			// context may be reading the rest.
+			outer.Body, outer.Form, outer.PostForm, outer.MultipartForm = left.Body, left.Form, left.PostForm, left.MultipartForm
 		}
 	}()
 	c.Next()
