@@ -47,8 +47,8 @@ type Config struct {
 	// Wait is how long a request waits for locks, and Lease how long a lock lives that nobody
 	// renews. 0 means pathlock's default.
 	Wait, Lease time.Duration
-	// Assert leaves the assertion in the database on. Without it and without locks, package naive
-	// writes the trees, without any protection.
+	// Assert leaves the assertion in the database on. Without it and without locks,
+	// [plans.Unprotected] writes the trees.
 	Assert bool
 	// Rule is how much of a plan a change of its tree locks.
 	Rule httpapi.Rule
