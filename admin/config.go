@@ -72,7 +72,8 @@ type Config struct {
 	// Poll is the pause between two looks at a tree that somebody watches, and how often the page
 	// asks. Defaults to a second.
 	Poll time.Duration
-	// MaxTrees is how many trees the overview counts. It names ten times as many. Defaults to 100.
+	// MaxTrees is how many trees the overview counts, in the time that it has. It names ten times
+	// as many. Defaults to 100.
 	MaxTrees int
 }
 

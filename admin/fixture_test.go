@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type watched struct {
 	pathlock.Store
 	snapshots atomic.Int32
+	delay     time.Duration // of a snapshot
 	fail      error
 	// now, if not nil, is what there is in every tree.
 	now *pathlock.Snapshot
@@ -49,8 +51,9 @@ func (w *watched) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pa
 
 func (w *watched) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	w.snapshots.Add(1)
-	if w.fail != nil {
-		return pathlock.Snapshot{}, w.fail
+	time.Sleep(w.delay)
+	if err := cmp.Or(w.fail, ctx.Err()); err != nil {
+		return pathlock.Snapshot{}, err
 	}
 	if w.now != nil {
 		return *w.now, nil

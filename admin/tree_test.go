@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -211,4 +212,24 @@ func TestPage_saysThatLockingIsDegraded(t *testing.T) {
 			t.Errorf("%d %s, since %v", w.Code, body, since)
 		}
 	}
+}
+
+// A store that is far away answers for some trees in time: the others are named.
+func TestOverview_namesWhatItHasNoTimeToCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, anybody())
+		for i := range 100 {
+			testerr.Must(t, testerr.Of(f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan(t, fmt.Sprint(i)), Gate: true})))
+		}
+		f.store.delay = 60 * time.Millisecond
+		var got struct {
+			Trees []struct{ Holders *int }
+			Total int
+		}
+		f.get("/api/trees", &got)
+		if last := got.Trees[99]; got.Total != 100 || got.Trees[0].Holders == nil || last.Holders != nil {
+			t.Errorf("%d trees; the last is %+v", got.Total, last)
+		}
+		testerr.None(t, f.locker.Shutdown(context.WithoutCancel(t.Context())))
+	})
 }
