@@ -57,8 +57,12 @@ func (k *Keys) claim(ctx context.Context, r *request, fingerprint string) (*row,
 		case found.Lapsed != 0:
 			claimed, err = k.takeover(ctx, r, fingerprint, found.Attempt)
 		}
-		if err != nil || claimed {
+		if err != nil {
+			r.giveBack(ctx) // it may be claimed: only the answer may be lost
 			return nil, err
+		}
+		if claimed {
+			return nil, nil
 		}
 		left := k.config.Wait - time.Since(begun)
 		if left <= 0 {

@@ -173,7 +173,7 @@ func (r *request) run(c *gin.Context) {
 	returned, errorsBefore := false, len(c.Errors)
 	defer func() {
 		if left := gincontext.Restore(&c.Request, outer, inner); left != nil {
-			*outer = *left.WithContext(outer.Context())
+			outer.Body, outer.Form, outer.PostForm, outer.MultipartForm = left.Body, left.Form, left.PostForm, left.MultipartForm
 		}
 	}()
 	defer func() {

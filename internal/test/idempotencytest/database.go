@@ -47,6 +47,7 @@ func RunHTTP(t *testing.T, d Database) {
 	t.Run("transcript", func(t *testing.T) { d.play(t, "http.txt") })
 	t.Run("slow bodies", d.checkSlowBodies)
 	t.Run("statements that fail", d.checkFailing)
+	t.Run("claims without an answer", d.checkUnanswered)
 	t.Run("reads from an old copy", d.checkReadLate)
 }
 

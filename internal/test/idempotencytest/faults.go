@@ -99,6 +99,30 @@ func (d Database) checkFailing(t *testing.T) {
 	}
 }
 
+// checkUnanswered has the database claim a key, and its answer get lost: nothing runs, so the key is
+// free.
+func (d Database) checkUnanswered(t *testing.T) {
+	s := d.open(t, idempotency.Config{Wait: pathlock.NoWait})
+	for _, db := range s.pools {
+		_ = db.Callback().Raw().After("gorm:raw").Register("idempotencytest:unanswered", func(db *gorm.DB) {
+			if strings.HasPrefix(db.Statement.SQL.String(), "INSERT") && db.Error == nil && s.at != nil {
+				_ = db.AddError(pathlock.FailureDatabase.New("the connection broke"))
+			}
+		})
+	}
+	for _, path := range []string{"/nothing", once} {
+		one := ordering(path, key())
+		s.at = func(string) {}
+		if got := s.send(t.Context(), one); got.status < http.StatusInternalServerError {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+		s.at = nil
+		if got := s.send(t.Context(), one); got.status != http.StatusCreated {
+			t.Errorf("%s, repeated: %d %s", path, got.status, got.body)
+		}
+	}
+}
+
 // checkReadLate reads from a copy of the database, where the row is not to be seen yet: it looks as
 // seldom as at a row that is there, and no longer than it waits.
 func (d Database) checkReadLate(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 	"github.com/gin-gonic/gin/binding"
@@ -145,7 +146,10 @@ func (s *shop) habits() {
 
 	// What writes after the handler has its own request again, and is none of its effects.
 	s.gin.POST("/audited/:status", func(c *gin.Context) {
-		outer := c.Request
+		outer, copied := c.Request, c.Copy()
+		var reads sync.WaitGroup
+		reads.Go(func() { _ = copied.Request.Method }) // as a goroutine that writes a log does
+		defer reads.Wait()
 		c.Next()
 		if c.Request != outer || outer.Form.Get("added") != "yes" {
 			s.fail("the outer request is not back, or lacks what was changed: %v", outer.Form)
