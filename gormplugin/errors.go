@@ -90,9 +90,9 @@ var (
 // PathChangedError names a node that was not where the work was planned to find it, or could not be
 // proved to be there. It matches [pathlock.ErrPathChanged].
 //
-// Table and ID name the row, which may be one above. Planned is the path column, or the path of ids,
-// that the work relied on. Actual is the one that the database has, or that follows from the row's
-// ancestors; it is "" if the row is gone.
+// Table and ID name the row, which may be one above. Planned is the path column, or the path of
+// ids, that the work relied on. Actual is the one that the database has, or that follows from the
+// row's ancestors; it is "" if the row is gone.
 type PathChangedError = fault.PathChangedError
 
 // NameTakenError says where two siblings would have had one name. It matches [ErrNameTaken] and the

@@ -17,8 +17,8 @@
 // not ask again.
 //
 // What a script costs depends on the claims of the request, on the grants that its owner has in the
-// tree, and on the waiters that it meets, never on how many locks or trees there are. A release that
-// lets in many waiters takes the server about 40 µs for each.
+// tree, and on the waiters that it meets, never on how many locks or trees there are. A release
+// that lets in many waiters takes the server about 40 µs for each.
 //
 // # How the code is laid out
 //

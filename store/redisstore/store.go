@@ -135,9 +135,9 @@ func (s *store) Close(ctx context.Context) error {
 // Local implements [pathlock.Store].
 func (s *store) Local() bool { return false }
 
-// Ping implements [pathlock.Store]. It runs a script that asks for a write that changes nothing, and
-// sends an empty message. So it fails on a replica, on a server that cannot save its data, where
-// scripts do not run, and for a user without the right to the channels.
+// Ping implements [pathlock.Store]. It runs a script that asks for a write that changes nothing,
+// and sends an empty message. So it fails on a replica, on a server that cannot save its data,
+// where scripts do not run, and for a user without the right to the channels.
 func (s *store) Ping(ctx context.Context) error {
 	_, err := do(ctx, s.calls, operation{Verb: "ping", Looks: true}, func(ctx context.Context) (any, error) {
 		return pinging.Run(ctx, s.client, []string{s.keys.prefix + ":ping"}, s.listener.channel).Result()

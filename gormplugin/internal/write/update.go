@@ -86,8 +86,8 @@ func (k *updating) Write() error {
 		}
 	}
 	planned, err := k.planned(a)
-	// In a transaction of the caller's, a plain read may be of an old snapshot. Only to a Save, which
-	// writes a row as it was read, that makes no difference.
+	// In a transaction of the caller's, a plain read may be of an old snapshot. That makes no
+	// difference to a Save, which writes a row as it was read.
 	maybeOld := k.plan == nil && k.Dialect.Newest != "" && !savesOne(stmt)
 	if err == nil && planned.StaysPut() && a.Parents == nil && !maybeOld {
 		return k.updateInPlace(a, planned)
