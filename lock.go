@@ -27,8 +27,8 @@ type Lock struct {
 	limit *limit
 
 	// The scope's mutex guards what follows. note is the request's until [Lock.Exchange] changes
-	// it. pins are the grants that the lock relies on. Their array is one, since there is hardly
-	// ever a second.
+	// it. pins are the grants that the lock relies on. There is hardly ever a second: one is their
+	// backing array.
 	note string
 	pins []*grant
 	one  [1]*grant

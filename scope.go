@@ -30,13 +30,13 @@ type Scope struct {
 	mu sync.Mutex
 	// holdings has one holding per tree in which something is held: hardly ever more than a few.
 	holdings   []*holding
-	oneHolding [1]*holding // the place of holdings
+	oneHolding [1]*holding // the backing array of holdings
 	// grantIDs counts the ids that were given out.
 	grantIDs int64
 	// asking has the tree of each acquisition that the store has yet to answer. What it may already
 	// have granted must not be detached with the rest.
 	asking []Tree
-	one    [1]Tree // the place of asking, which is hardly ever longer
+	one    [1]Tree // the backing array of asking, which is hardly ever longer
 }
 
 // scopeKey is the context key of the scope of one locker. Lockers on different stores do not know

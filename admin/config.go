@@ -57,7 +57,7 @@ type Config struct {
 	Hosts []string
 
 	// Redact returns the text to show instead of a name in a path, or of the note of a lock. Equal
-	// names have to give equal texts. An empty text for a name is shown as "…". It is called often
+	// names must give equal texts. An empty text for a name is shown as "…". It is called often
 	// and must be fast.
 	Redact func(text string, isNote bool) string
 	// History has the last waits to show. The page has none if it is nil.

@@ -19,12 +19,12 @@ type place struct {
 	unnamed bool
 }
 
-// state says how the way up from a row ends.
+// state says where climbing from a row ends.
 type state uint8
 
 const (
 	unknown state = iota
-	// underway: the row is on the way that is being followed.
+	// underway: the row is on the climb in progress.
 	underway
 	// placed: at the top. The row has a path.
 	placed

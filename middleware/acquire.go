@@ -202,7 +202,7 @@ func because(ctx context.Context, err error) error {
 // lockSet is what one request holds, in the order in which it was taken. nil is nothing.
 type lockSet struct {
 	taken []*pathlock.Lock
-	one   [1]*pathlock.Lock // the place of taken, which is hardly ever longer
+	one   [1]*pathlock.Lock // the backing array of taken, which is hardly ever longer
 	limit *time.Timer
 	// along is the lock among them with which the token's hold follows a node that moves, nil if
 	// there is none.

@@ -165,8 +165,8 @@ func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 	defer func() {
 		end() // nobody reads c.Request from now on
 		if left := gincontext.Restore(&c.Request, outer, inner); left != nil {
-			// Such as files of the form, which net/http removes for its own request. A copy of gin's
-			// context may be reading the rest.
+			// Such as files of the form, which net/http removes for its own request. A copy of
+			// gin's context may be reading the rest.
 			outer.Body, outer.Form, outer.PostForm, outer.MultipartForm = left.Body, left.Form, left.PostForm, left.MultipartForm
 		}
 	}()

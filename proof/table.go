@@ -19,7 +19,7 @@ var guarantees string
 
 var number = regexp.MustCompile(`\{(.*?)\}`)
 
-// table is the table, in Markdown.
+// table returns guarantees.txt with the numbers filled in.
 func (r results) table() string {
 	return number.ReplaceAllStringFunc(guarantees, func(name string) string { return thousands(r[name[1:len(name)-1]]) })
 }
@@ -37,7 +37,7 @@ func thousands(n int) string {
 const page = "proof/README.md"
 
 // writeSection replaces the text below a heading of the page, up to the next one, by a table. began
-// is when the program has begun to fill it.
+// is when the program began to fill it.
 func writeSection(heading, table string, began time.Time) error {
 	text, err := os.ReadFile(page)
 	if err != nil {

@@ -42,8 +42,8 @@ func (b *backend) ask(ctx context.Context, what string, request func(context.Con
 	}
 }
 
-// If the client's own tries have come to their deadline, why returns the reason why there is no
-// connection to any member, such as a refused certificate. It returns err if there is a connection.
+// why returns the reason why there is no connection to any member, such as a refused certificate,
+// if the client's own tries ran out of time. Otherwise it returns err.
 func (b *backend) why(ctx context.Context, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err

@@ -15,9 +15,9 @@ import (
 // been granted, and has nothing more to send.
 //
 // An acquisition that claims too much, or whose owner has 3,000 grants in the tree, gives an error
-// that matches [pathlock.ErrInvalidRequest]. A
-// [*pathlock.ConflictError] also matches redislock.ErrNotObtained. A request whose place in the
-// queue is taken away by ForceRelease ends with an error that matches [pathlock.ErrLost].
+// that matches [pathlock.ErrInvalidRequest]. A [*pathlock.ConflictError] also matches
+// redislock.ErrNotObtained. A request whose place in the queue is taken away by ForceRelease ends
+// with an error that matches [pathlock.ErrLost].
 func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if n := len(req.Claims); n > s.config.maxClaims {
 		return pathlock.Grant{}, fmt.Errorf("redisstore: acquire in %s: %w: %d nodes are claimed, at most %d are allowed",

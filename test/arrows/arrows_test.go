@@ -13,9 +13,9 @@ import (
 
 const root = "github.com/pathlock-go/pathlock"
 
-// floors has for each package what it may import of this repository and of gin and gorm. The first
+// layers has for each package what it may import of this repository and of gin and gorm. The first
 // line that names a package counts. "…" stands for all below, "." for the package at the root.
-const floors = `
+const layers = `
 .:                             internal/…
 internal/queue:
 internal/…:                    . internal/…
@@ -63,7 +63,7 @@ func TestArrows(t *testing.T) {
 		}
 		may, known := allowed(from)
 		if !known {
-			t.Errorf("%s is on no floor: give it a line", from)
+			t.Errorf("%s is on no layer: give it a line", from)
 		}
 		for _, name := range names[1:] {
 			if to := short(name); to != "" && !slices.ContainsFunc(may, func(pattern string) bool { return matches(pattern, to) }) {
@@ -75,7 +75,7 @@ func TestArrows(t *testing.T) {
 
 // allowed returns what a package may import.
 func allowed(from string) (may []string, known bool) {
-	for line := range strings.Lines(floors) {
+	for line := range strings.Lines(layers) {
 		names, may, _ := strings.Cut(line, ":")
 		for name := range strings.SplitSeq(names, ", ") {
 			if matches(name, from) {
@@ -86,7 +86,7 @@ func allowed(from string) (may []string, known bool) {
 	return nil, false
 }
 
-// short returns the name of a package as floors has it, "" for the standard library and others'.
+// short returns the name of a package as layers has it, "" for the standard library and others'.
 func short(name string) string {
 	switch below, ours := strings.CutPrefix(name, root); {
 	case ours && below == "":

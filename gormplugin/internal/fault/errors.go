@@ -1,6 +1,6 @@
 // Package fault has the errors with which the plugin refuses a write, or gives one up.
 //
-// Every floor above says what went wrong by one of them. Package gormplugin re-exports them, so
+// Every layer above says what went wrong by one of them. Package gormplugin re-exports them, so
 // that errors.Is and errors.As work from outside. It documents them, and the fields of their types.
 package fault
 

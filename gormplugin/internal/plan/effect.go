@@ -33,7 +33,8 @@ type Change struct {
 	Restores, Deletes bool
 }
 
-// ParentOf returns a row's parent after the change; that of a row that is deleted does not count.
+// ParentOf returns a row's parent after the change. A deletion changes none, whatever else is
+// assigned.
 func (c *Change) ParentOf(n *Node) any {
 	if c.Deletes {
 		return n.Parent

@@ -113,9 +113,9 @@ func (t *Transaction) ran(sql string) {
 	}
 }
 
-// take takes a step. Databases agree that the newest savepoint of a name counts, and that to go
-// back to one, or to release it, ends all that were set after it. An unknown one was set where the
-// plugin does not look, and may be as old as the transaction.
+// take applies a savepoint's statement to what is noted. Databases agree that the newest savepoint
+// of a name counts, and that to go back to one, or to release it, ends all that were set after it.
+// An unknown one was set where the plugin does not look, and may be as old as the transaction.
 func (a *afterwards) take(step rawsql.SavepointStep) {
 	if step.Verb == rawsql.SetSavepoint {
 		a.savepoints = append(a.savepoints, savepoint{step.Name, len(a.calls)})

@@ -22,8 +22,8 @@ type planner struct {
 	// first, and by locking ones in the second attempt.
 	Plan func(locking bool) (plan.Demand, error)
 	// Assert row-locks what the plan relies on, and compares it with the plan as it works out under
-	// these locks. Where [Engine.Asserts] is not set it is skipped, unless the caller has asked for
-	// nothing else.
+	// these locks. It is skipped without [Engine.Asserts], unless the caller has asked for nothing
+	// else.
 	Assert func() error
 }
 
@@ -123,10 +123,10 @@ func (s *statement) lockRest(c *plan.Chains) (map[any]*table.Node, error) {
 	return c.Locked, c.Check()
 }
 
-// lockPlanned row-locks what a planned change of rows of t relies on. It first locks what is above
-// the rows for sharing, as lockChains does and with the same checks. Then it locks for the change
-// the rows that the statement hits among those of the plan. In the opposite order, it would
-// deadlock with a change of a row above.
+// lockPlanned row-locks what a planned change of the statement's rows relies on. It first locks
+// what is above the rows for sharing, as lockChains does and with the same checks. Then it locks
+// for the change the rows that the statement hits among those of the plan. In the opposite order,
+// it would deadlock with a change of a row above.
 func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked map[any]*table.Node, hit plan.Hits, err error) {
 	t := s.Table
 	ids := on.IDs()

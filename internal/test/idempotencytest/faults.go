@@ -99,7 +99,7 @@ func (d Database) checkFailing(t *testing.T) {
 	}
 }
 
-// checkUnanswered has the database claim a key, and its answer get lost: nothing runs, so the key is
+// checkUnanswered has the database claim a key, and loses its answer: nothing runs, so the key is
 // free.
 func (d Database) checkUnanswered(t *testing.T) {
 	s := d.open(t, idempotency.Config{Wait: pathlock.NoWait})

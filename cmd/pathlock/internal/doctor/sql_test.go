@@ -182,8 +182,8 @@ func TestTable(t *testing.T) {
 	})
 }
 
-// An index of a table from before MySQL 5.7 holds less of a column: the statements that there are can
-// be run, and what the table needs first is said.
+// An index of a table from before MySQL 5.7 holds less of a column. The printed statements can be
+// run, and what the table needs first is said.
 func TestTable_ofAnOlderRowFormat(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		t.Parallel()
