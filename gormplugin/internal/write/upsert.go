@@ -34,6 +34,10 @@ func (s *statement) isUpsert() bool {
 // the clause would move or rename: an UPDATE does that first.
 func (s *statement) settleUpsert(rows []*arrival, lock string) (fresh, present []*arrival, err error) {
 	t, db, stmt := s.Table, s.DB, s.DB.Statement
+	conflict, _ := stmt.Clauses[conflictClause].Expression.(clause.OnConflict)
+	if err := checkConflict(t, conflict); err != nil {
+		return nil, nil, err
+	}
 	var ids []any
 	for _, row := range rows {
 		if row.ID != nil {
@@ -49,10 +53,6 @@ func (s *statement) settleUpsert(rows []*arrival, lock string) (fresh, present [
 	}
 	if len(found) == 0 {
 		return rows, nil, nil
-	}
-	conflict, _ := stmt.Clauses[conflictClause].Expression.(clause.OnConflict)
-	if err := checkConflict(t, conflict); err != nil {
-		return nil, nil, err
 	}
 	seen := make(map[any]*arrival, len(rows))
 	for _, row := range rows {

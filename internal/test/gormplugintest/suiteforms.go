@@ -149,6 +149,8 @@ func saveForms() []form {
 	byKey := func(assigned clause.Set) clause.OnConflict {
 		return clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: assigned}
 	}
+	byName := byKey(clause.AssignmentColumns([]string{"note"}))
+	byName.Columns = []clause.Column{{Name: "plan_id"}, {Name: "parent_id"}, {Name: "name"}}
 	return []form{
 		{name: "Save of a slice of old rows, one of them renamed, and new ones", tree: "/a /a/b /a/b/c /x /x/e /x/y", write: func(w *world, tx *gorm.DB) error {
 			d, e, fresh := w.at("/d"), w.at("/d/e"), &Suite{ParentID: w.parent("/d"), Name: "y"}
@@ -213,9 +215,10 @@ func saveForms() []form {
 			return created.Error
 		}},
 		{name: "an upsert by the name", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			c := byKey(clause.AssignmentColumns([]string{"note"}))
-			c.Columns = []clause.Column{{Name: "plan_id"}, {Name: "parent_id"}, {Name: "name"}}
-			return tx.Clauses(c).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e"}).Error
+			return tx.Clauses(byName).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e"}).Error
+		}},
+		{name: "an upsert by the name, of a row that is new", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(byName).Create(&Suite{ParentID: w.parent("/d"), Name: "new"}).Error
 		}},
 	}
 }
