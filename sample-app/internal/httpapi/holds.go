@@ -30,9 +30,9 @@ type Hold struct {
 	// What is the note, which says what the lock is for.
 	What string `json:"what"`
 	// Gate says that the whole plan is held or waited for.
-	Gate bool `json:"gate,omitempty"`
+	Gate bool `json:"gate"`
 	// Detached says that the hold outlives the request that took it.
-	Detached bool `json:"detached,omitempty"`
+	Detached bool `json:"detached"`
 	// Claims are the claims, without those that only announce others below them.
 	Claims []Claim   `json:"claims"`
 	Since  time.Time `json:"since"`
