@@ -12,7 +12,7 @@ func publishPrice(ctx context.Context, db *gorm.DB, lock *pathlock.Lock, price i
 	written := db.WithContext(ctx).Table("prices").Where("id = 1 AND fence <= ?", lock.Fence()).
 		Updates(map[string]any{"price": price, "fence": lock.Fence()})
 	if written.Error == nil && written.RowsAffected == 0 {
-		return pathlock.ErrLost // somebody with a later lock has written already
+		return pathlock.ErrLost // somebody with a later lock has written
 	}
 	return written.Error
 }
