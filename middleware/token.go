@@ -3,7 +3,6 @@ package middleware
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -76,16 +75,9 @@ func (v *visit) attach(ctx context.Context) (context.Context, error) {
 
 // detach leaves the hold in the lock store at the end of the request.
 func (v *visit) detach(ctx context.Context) {
-	if v.hold == nil {
-		return
+	if v.hold != nil {
+		_, _ = v.hold.lock.Detach(ctx) // fails only if the hold has ended: it asks no store
 	}
-	_, err := v.hold.lock.Detach(ctx)
-	if err == nil || errors.Is(err, pathlock.ErrLost) || errors.Is(err, pathlock.ErrNotHeld) {
-		return
-	}
-	// Nobody renews it, so it ends when it would have ended anyway.
-	v.config.Log.LogAttrs(context.WithoutCancel(ctx), slog.LevelWarn, "middleware: a hold stays attached until it ends",
-		slog.Any("token", v.carried.token), slog.Any("error", err))
 }
 
 // carried is the token that a request carries, and the tree of its hold.
