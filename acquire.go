@@ -191,9 +191,7 @@ func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisi
 	case scope.isAttachedIn(acquisition.Tree):
 		return Grant{}, scope.attached.lostError(err)
 	case !lost:
-		again := acquisition.after(began)
-		again.Held = false
-		return l.store.Acquire(ctx, again)
+		return l.sendOnce(ctx, scope, acquisition.after(began))
 	}
 	return granted, err
 }
