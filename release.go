@@ -156,8 +156,8 @@ func (k *Lock) giveBack(ctx context.Context, grants []GrantID, lost error) error
 		err = k.releaseGrants(work, grants, lost)
 		done(err)
 	}
-	if lost == nil && errors.Is(err, ErrLost) {
-		// Nobody else reports the loss: the lock has left the holding.
+	if lost == nil && errors.Is(err, ErrLost) && !errors.Is(k.why, ErrLost) {
+		// Nobody else reports the loss: the lock has left the holding, and not by endOverdue.
 		losses{{k.holding, []*Lock{k}, errNotThere, err}}.report()
 	}
 	k.reportReleased(ctx, err)
