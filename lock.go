@@ -252,8 +252,14 @@ func endedSoFar(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// checkClock ends the context if the lease has ended by the clock, before the renewer's timer does.
+// checkClock ends the context if the lease has ended by the clock, before the renewer's timer does,
+// or that of an outer lock has.
 func (c *lockContext) checkClock() {
+	outer := c.parent
+	for p, ok := outer.(*lockContext); ok && p.holding == c.holding; p, ok = outer.(*lockContext) {
+		outer = p.parent
+	}
+	_ = outer.Err() // a lock of another holding looks at the clock, too
 	for h := c.holding; h != nil; h = h.base {
 		if !h.renewer.HasEnded(&h.lease) {
 			continue
