@@ -52,6 +52,9 @@ func (k *Lock) Detach(ctx context.Context) (Token, error) {
 		}
 	}
 	if err := h.endDetaching(k); err != nil {
+		if _, owner, _ := token.parse(); !h.lease.Shared { // the lease has ended, and nobody will have the token
+			h.scope.locker.takeBack(ctx, unneeded{h.tree, owner, everything, h.scope, k.lease})
+		}
 		return "", err
 	}
 	k.endContext(nil)

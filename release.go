@@ -31,6 +31,11 @@ func (k *Lock) Release(ctx context.Context) error {
 	if errors.Is(err, ErrNotHeld) {
 		return err
 	}
+	if l := k.holding.scope.locker; len(grants) > 0 && !l.local {
+		if end := l.releases.Begin(k.holding.tree); end != nil { // for Detach
+			defer end()
+		}
+	}
 	return k.giveBack(ctx, grants, err)
 }
 
