@@ -59,6 +59,12 @@ func (h *holding) currentGrants() []*grant {
 	return slices.Clone(h.grants)
 }
 
+// lasts returns how long the store may keep a grant that was asked for with the given lease. The
+// grants of the holding share the longest.
+func (h *holding) lasts(lease time.Duration) time.Duration {
+	return max(lease, time.Until(h.renewer.Until(&h.lease)))
+}
+
 // isDegraded reports whether no store knows of the holding: see [Degrade]. It expects the scope's
 // mutex to be locked.
 func (h *holding) isDegraded() bool { return isDegraded(h.grants) }

@@ -188,7 +188,7 @@ func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) 
 	}
 	err := lost
 	for _, id := range grants {
-		failed := l.releaseOrRetry(ctx, unneeded{h.tree, h.scope.owner, id, h.scope, k.lease})
+		failed := l.releaseOrRetry(ctx, unneeded{h.tree, h.scope.owner, id, h.scope, h.whole().lasts(k.lease)})
 		switch {
 		case err != nil:
 			// The loss is known and reported. The store was asked in case it still has something.
@@ -205,7 +205,8 @@ func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) 
 const everything GrantID = ""
 
 // unneeded is something for the store to release: a grant, or everything that an owner has. The
-// scope asked for it, and the lease is the request's.
+// scope asked for it. The store has it for no longer than the lease from now on, unless it is
+// renewed.
 type unneeded struct {
 	tree  Tree
 	owner Owner
@@ -263,8 +264,9 @@ func (l *Locker) retryRelease(u unneeded, why error) {
 			l.releases.GiveUp(err)
 			return true
 		}
-		if u.scope.owner == u.owner && u.scope.holding(u.tree) != nil {
-			ends = time.Now().Add(u.lease) // the lease lives on while anything else of the owner's is renewed
+		if h := u.scope.holding(u.tree); h != nil && u.scope.owner == u.owner {
+			// The lease lives on while anything else of the owner's is renewed.
+			ends = time.Now().Add(h.lasts(u.lease))
 		}
 		return err == nil || errors.Is(err, ErrNotHeld) || !time.Now().Before(ends)
 	})
