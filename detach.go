@@ -24,7 +24,8 @@ import (
 // docs/beyond-requests.md says what becomes of the hold when processes die.
 //
 // Detach does its work even under a context that has ended. It takes at most five seconds, and
-// after [Locker.Shutdown] at most ten. The error matches:
+// after [Locker.Shutdown] at most ten. Meanwhile, [Lock.Release] returns [ErrNotHeld], and
+// [Lock.Abandon] does nothing. The error matches:
 //   - [ErrInvalidRequest] when the scope of a lock that is not attached holds anything else in the
 //     tree, or is about to. The lock stays as it is.
 //   - [ErrUnavailable] when the store did not answer, or the lock is [Lock.Degraded]. The lock
@@ -52,7 +53,8 @@ func (k *Lock) Detach(ctx context.Context) (Token, error) {
 		}
 	}
 	if err := h.endDetaching(k); err != nil {
-		if _, owner, _ := token.parse(); !h.lease.Shared { // the lease has ended, and nobody will have the token
+		if _, owner, _ := token.parse(); !h.lease.Shared {
+			// The lease has ended meanwhile, and nobody will ever have the token.
 			h.scope.locker.takeBack(ctx, unneeded{h.tree, owner, everything, h.scope, k.lease})
 		}
 		return "", err
