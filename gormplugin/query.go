@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"database/sql/driver"
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
@@ -19,9 +20,9 @@ import (
 // returned DB has the error, and so has what is called on it. It matches [pathlock.ErrNotFound],
 // for example, or [ErrDamagedRow] if no row could have the row's path.
 //
-// The query runs later than the look-up. If the row has moved in between, the result is empty,
-// and never has rows of another subtree. To rule that out, run both in a transaction that sees one
-// snapshot, or under a lock on the row ([pathlock.S] or [Assert]).
+// The query runs later than the look-up. If the row has moved in between, the result is empty, so
+// that NOT IN matches every row, and never has rows of another subtree. To rule that out, run both
+// in a transaction that sees one snapshot, or under a lock on the row ([pathlock.S] or [Assert]).
 func Subtree(db *gorm.DB, model, id any) *gorm.DB {
 	return query(db, model, func(t *table.Table) (*gorm.DB, error) {
 		n, err := topOf(db, t, id)
@@ -128,6 +129,10 @@ func Resolve(db *gorm.DB, model, id any) (pathlock.Location, error) {
 // query returns the query that build makes for the table of a model. If that fails, it returns a DB
 // that has the error, and runs nothing. That DB has the model: without one, GORM's Count, Pluck and
 // Update would add an error of their own, and errors.Is would no longer match this one.
+//
+// GORM does not look at the error of a subquery, nor at that of conditions: it would leave out the
+// conditions, and the subquery's text, so that NOT IN () would match all rows on SQLite. Hence both
+// have a variable with which no statement runs.
 func query(db *gorm.DB, model any, build func(t *table.Table) (*gorm.DB, error)) *gorm.DB {
 	_, t, err := subject(db, model)
 	if err == nil {
@@ -136,10 +141,21 @@ func query(db *gorm.DB, model any, build func(t *table.Table) (*gorm.DB, error))
 			return built
 		}
 	}
-	db = db.Session(&gorm.Session{}).Model(model)
+	db = db.Session(&gorm.Session{}).Model(model).Where("1 = ?", failure{err})
+	subquery, vars := "SELECT 1 WHERE 1 = ?", []any{failure{err}}
+	if t != nil {
+		subquery, vars = "SELECT ? FROM ? WHERE 1 = ?", []any{clause.Column{Name: t.Key.DBName}, clause.Table{Name: t.TableName}, failure{err}}
+	}
+	db = db.Raw(subquery, vars...)
 	_ = db.AddError(err)
 	return db
 }
+
+// failure is a variable of a statement that must not run.
+type failure struct{ err error }
+
+// Value implements [driver.Valuer].
+func (f failure) Value() (driver.Value, error) { return nil, f.err }
 
 // unmoved is the condition that a row is where it was found before. Only queries have it: on MySQL,
 // the conditions of an UPDATE or a DELETE cannot name its own table.

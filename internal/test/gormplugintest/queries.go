@@ -44,6 +44,7 @@ func queryChecks() []check {
 			w.fails(gormplugin.Leaves(w.db, &Suite{}, b.ID).Find(&[]Suite{}).Error, gormplugin.ErrUnsupported)
 			w.fails(gormplugin.Subtree(w.db, &Case{}, b.ID).Error, pathlock.ErrNotFound)
 		}},
+		{"a query that has failed fails what it is a part of", failWithin},
 		{"rows by another column", findByColumn},
 		{"rows by another column, again", findAgain},
 		{"rows of one tree, again", findNoOther},
@@ -51,6 +52,54 @@ func queryChecks() []check {
 		{"rows by their paths", findByPath},
 		{"what clients are told", checkDetails},
 	}
+}
+
+// failWithin uses queries that have failed where GORM does not look at their errors.
+func failWithin(w *world) {
+	a := w.build("/a")
+	w.must(w.db.Create(&Case{SuiteID: a.ID, Name: "t"}).Error)
+	var n int64
+	for what, use := range map[string]func(tx, failed *gorm.DB) error{
+		"a subquery of a DELETE": func(tx, failed *gorm.DB) error {
+			return tx.Where("suite_id NOT IN (?)", failed.Select("id")).Delete(&Case{}).Error
+		},
+		"a subquery of a tree's DELETE": func(tx, failed *gorm.DB) error {
+			return tx.Where("name <> '' AND id NOT IN (?)", failed).Delete(&Suite{}).Error
+		},
+		"a subquery of a subquery": func(tx, failed *gorm.DB) error {
+			return tx.Where("suite_id NOT IN (?)", w.db.Model(&Suite{}).Select("id").Where("id IN (?)", failed)).Delete(&Case{}).Error
+		},
+		"conditions of a DELETE": func(tx, failed *gorm.DB) error {
+			return tx.Where("suite_id = ?", a.ID).Where(failed).Delete(&Case{}).Error
+		},
+		"negated conditions of an UPDATE": func(tx, failed *gorm.DB) error {
+			return tx.Model(&Case{}).Where("suite_id = ?", a.ID).Not(failed).Update("body", "x").Error
+		},
+		"conditions of a rename": func(tx, failed *gorm.DB) error {
+			return tx.Model(a).Where(failed).Update("name", "x").Error
+		},
+		"other conditions": func(tx, failed *gorm.DB) error {
+			return tx.Model(&Case{}).Where("suite_id = ?", a.ID).Or(failed).Count(&n).Error
+		},
+		"conditions of a subquery": func(tx, failed *gorm.DB) error {
+			return tx.Model(&Case{}).Where("suite_id NOT IN (?)", w.db.Model(&Suite{}).Select("id").Where(failed)).Count(&n).Error
+		},
+		"a table":       func(tx, failed *gorm.DB) error { return tx.Table("(?) AS s", failed).Find(&[]map[string]any{}).Error },
+		"a join":        func(tx, failed *gorm.DB) error { return tx.Joins("CROSS JOIN (?) AS s", failed).Find(&[]Case{}).Error },
+		"by itself":     func(_, failed *gorm.DB) error { return failed.Find(&[]Suite{}).Error },
+		"its own count": func(_, failed *gorm.DB) error { return failed.Count(&n).Error },
+	} {
+		for _, db := range []*gorm.DB{w.db, w.db.Session(&gorm.Session{PrepareStmt: true})} {
+			if err := use(db, gormplugin.Subtree(db, &Suite{}, 8888)); !errors.Is(err, pathlock.ErrNotFound) {
+				w.Errorf("%s: %v, want that the row is not found", what, err)
+			}
+		}
+		if err := use(w.db, gormplugin.Children(w.db, &struct{ ID int }{}, 1)); err == nil {
+			w.Errorf("%s of a model that is not registered: no error", what)
+		}
+	}
+	w.hits(w.db.Find(&[]Case{}, "suite_id = ? AND body = ''", a.ID), 1)
+	w.has("/a")
 }
 
 // finds checks what a resolver finds by one statement: each text's path, or else the error.
