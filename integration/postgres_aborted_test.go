@@ -38,6 +38,37 @@ func TestTransaction_abortedOnPostgres(t *testing.T) {
 	}
 }
 
+// A deadlock undoes no more than what came after the last savepoint. Without one, the COMMIT says
+// that the transaction is to be run again.
+func TestTransaction_deadlockOnPostgres(t *testing.T) {
+	t.Parallel()
+	db := guarded(t, databases.Postgres(t, databases.ByteOrder, nil))
+	root := &gormplugintest.Suite{PlanID: 1}
+	testerr.Must(t, db.Create(root).Error)
+	create := func(tx *gorm.DB, name string) error {
+		return tx.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: name}).Error
+	}
+	deadlock := func(tx *gorm.DB) error {
+		return tx.Exec("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'deadlock_detected'; END $$").Error
+	}
+	testerr.Must(t, db.Transaction(func(tx *gorm.DB) error {
+		testerr.Must(t, create(tx, "a"))
+		if state := dialect.SQLState(tx.Transaction(deadlock)); state != "40P01" {
+			t.Errorf("the nested transaction failed by %q", state)
+		}
+		return create(tx, "b")
+	}))
+	testerr.Is(t, "the commit", db.Transaction(func(tx *gorm.DB) error {
+		testerr.Must(t, create(tx, "c"))
+		_ = deadlock(tx)
+		return nil
+	}), gormplugin.ErrRetry)
+	var rows int64
+	if err := db.Model(&gormplugintest.Suite{}).Count(&rows).Error; err != nil || rows != 3 {
+		t.Errorf("%d rows (%v), want the root, a and b", rows, err)
+	}
+}
+
 // Where only the caller sees the error of a statement, as where the rows of a query are read, and
 // commits nevertheless, it is known that nothing was written, and what is run before the COMMIT is
 // told why.

@@ -135,10 +135,10 @@ func refusePostgres(isolation string) string {
 func classifyPostgres(err error) Failure {
 	state := SQLState(err)
 	switch state {
-	case "40001", // the transactions cannot be put in an order
-		"40P01": // a deadlock
+	case "40001": // the transactions cannot be put in an order
 		return FailureEnded
-	case "55P03": // lock_not_available
+	case "40P01", // a deadlock, which a savepoint outlives
+		"55P03": // lock_not_available
 		return FailureRetry
 	case "0A000": // feature_not_supported, which as a rule no further try changes
 		// Somebody has altered a table since the driver prepared the statement. After this error

@@ -139,10 +139,7 @@ func (t *Transaction) fail(cause error) {
 	if t.ended {
 		return
 	}
-	if !errors.Is(cause, fault.ErrRetry) && t.guard.Dialect.Classify(cause).IsRetryable() {
-		cause = fault.Retryable(cause)
-	}
-	t.cause = cause
+	t.cause = t.askingForRetry(cause)
 	// An error of the rollback only says that the connection is gone, and the transaction with it.
 	_ = t.rollback(cause)
 }

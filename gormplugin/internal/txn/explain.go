@@ -121,7 +121,15 @@ func (t *Transaction) abortedBy(err error) {
 func (t *Transaction) whyAborted() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.aborted
+	return t.askingForRetry(t.aborted)
+}
+
+// askingForRetry makes an error of the database that asks for a retry match [fault.ErrRetry].
+func (t *Transaction) askingForRetry(err error) error {
+	if err != nil && !errors.Is(err, fault.ErrRetry) && t.guard.Dialect.Classify(err).IsRetryable() {
+		return fault.Retryable(err)
+	}
+	return err
 }
 
 // Some errors end a transaction on the server, or may do so by a setting: whatever is run
