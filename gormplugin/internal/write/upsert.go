@@ -48,7 +48,7 @@ func (s *statement) settleUpsert(rows []*arrival, lock string) (fresh, present [
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := refuseDeleted(t, db, ids, found); err != nil {
+	if err := refuseDeleted(t, db, ids, found, lock); err != nil {
 		return nil, nil, err
 	}
 	if len(found) == 0 {
@@ -239,14 +239,15 @@ func savesOne(stmt *gorm.Statement) bool {
 }
 
 // refuseDeleted refuses an upsert of a row that is in the table, but not among the live ones.
-func refuseDeleted(t *table.Table, db *gorm.DB, ids []any, present map[any]*table.Node) error {
-	if len(t.Deletion) == 0 || len(present) == len(ids) {
+func refuseDeleted(t *table.Table, db *gorm.DB, ids []any, present map[any]*table.Node, lock string) error {
+	if len(t.Deletion) == 0 {
 		return nil
 	}
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id any) bool { return present[id] != nil })
 	for chunk := range slices.Chunk(ids, table.MaxPlaceholders) {
 		// Asked for by their marks: a live row may have come since the live ones were read.
 		dead := clause.Expr{SQL: "(?) IS NOT TRUE", Vars: []any{t.Alive}}
-		all, err := t.Read(db, table.Selection{Keys: chunk, Where: dead, Unscoped: true})
+		all, err := t.Read(db, table.Selection{Keys: chunk, Where: dead, Unscoped: true, Lock: lock})
 		if err != nil {
 			return err
 		}

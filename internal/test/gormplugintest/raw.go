@@ -185,6 +185,14 @@ func rawChecks() []check {
 				return gormplugin.Move(tx, &Suite{}, b.ID, gormplugin.Below(pathlock.MustParsePath("/a")))
 			}))
 			w.has("/a", "/a/b", "/c")
+			back := w.build("/a/b")
+			w.must(w.db.Delete(back).Error)
+			w.must(w.db.Transaction(func(tx *gorm.DB) error {
+				w.must(tx.Take(&Suite{}, a.ID).Error)
+				w.must(w.db.Unscoped().Model(&Suite{}).Where("id = ?", back.ID).Update("deleted", nil).Error)
+				return tx.Save(&[]Suite{{ID: back.ID, ParentID: back.ParentID, Name: "b"}, {ID: back.ID + 1000000, ParentID: back.ParentID, Name: "new"}}).Error
+			}))
+			w.has("/a", "/a/b", "/a/new", "/c")
 		}},
 		{"a new parent that was deleted since the request has read it is not there", func(w *world) {
 			a, c := w.build("/a"), w.build("/a/b/c")
