@@ -56,8 +56,9 @@ type Insertion struct {
 // id, or below another new row that states its own id.
 func (s *Shape) Insert(rows []*Arrival, parents map[any]*Node) (*Insertion, error) {
 	x := &Insertion{Claims: make(Claims)}
+	stated := StatedKeys(rows)
 	for _, row := range rows {
-		if err := s.Place(row, rows, parents); err != nil {
+		if err := s.Place(row, stated, parents); err != nil {
 			return nil, err
 		}
 		x.Claims.Add(row.At)
@@ -68,9 +69,20 @@ func (s *Shape) Insert(rows []*Arrival, parents map[any]*Node) (*Insertion, erro
 	return x, nil
 }
 
-// Place gives one of the new rows its place.
-func (s *Shape) Place(row *Arrival, rows []*Arrival, parents map[any]*Node) error {
-	above, err := s.aboveNew(row, rows, parents, 0)
+// StatedKeys returns the new rows that state their own ids, by these.
+func StatedKeys(rows []*Arrival) map[any]*Arrival {
+	stated := make(map[any]*Arrival)
+	for _, row := range slices.Backward(rows) {
+		if row.ID != nil {
+			stated[row.ID] = row
+		}
+	}
+	return stated
+}
+
+// Place gives one of the new rows its place. It may lie below those that state their ids.
+func (s *Shape) Place(row *Arrival, stated map[any]*Arrival, parents map[any]*Node) error {
+	above, err := s.aboveNew(row, stated, parents, 0)
 	if err != nil {
 		return err
 	}
@@ -126,7 +138,7 @@ func (s *Shape) parentless(row *Arrival) error {
 }
 
 // aboveNew returns the row that a new row hangs below, nil for one at the top.
-func (s *Shape) aboveNew(row *Arrival, rows []*Arrival, parents map[any]*Node, depth int) (*Node, error) {
+func (s *Shape) aboveNew(row *Arrival, stated map[any]*Arrival, parents map[any]*Node, depth int) (*Node, error) {
 	if row.Parent == nil {
 		return nil, nil
 	}
@@ -136,11 +148,8 @@ func (s *Shape) aboveNew(row *Arrival, rows []*Arrival, parents map[any]*Node, d
 	if depth > pathlock.MaxDepth {
 		return nil, fmt.Errorf("%w: %w: the new rows are each other's parents", fault.ErrWouldCycle, shown.Inside(s.TableName))
 	}
-	for _, other := range rows {
-		if s.IsLeaf || other.ID == nil || other.ID != row.Parent {
-			continue
-		}
-		above, err := s.aboveNew(other, rows, parents, depth+1)
+	if other := stated[row.Parent]; other != nil && !s.IsLeaf {
+		above, err := s.aboveNew(other, stated, parents, depth+1)
 		if err != nil {
 			return nil, err
 		}

@@ -54,9 +54,10 @@ func (k *inserting) Survey() (bool, error) {
 		return false, err
 	}
 	all := planned(rows)
+	keys := plan.StatedKeys(all)
 	for _, row := range all {
 		row.AsRead = k.isUpsert()
-		if err := t.Place(row, all, k.seen); err == nil {
+		if err := t.Place(row, keys, k.seen); err == nil {
 			wanted.Add(row.At)
 		}
 	}

@@ -14,10 +14,10 @@ import (
 // updating is an UPDATE.
 type updating struct {
 	*statement
-	// asked is what the update said in the survey, and plan is what the survey found; nil if there
-	// was none.
-	asked *assignment
-	plan  *plan.Effect
+	// surveyed is what the update said in the survey, and plan is what the survey found; nil if
+	// there was none.
+	surveyed *assignment
+	plan     *plan.Effect
 }
 
 // Survey takes the locks that the update will need, as far as they are known before its transaction
@@ -40,7 +40,7 @@ func (k *updating) Survey() (bool, error) {
 		}
 		return false, err
 	}
-	k.asked, k.plan = a, found
+	k.surveyed, k.plan = a, found
 	if found.StaysPut() {
 		return false, nil
 	}
@@ -114,7 +114,7 @@ func (k *updating) Write() error {
 // planned returns what the update does according to plain reads. The survey's plan is as good as a
 // new read, unless an association has been saved since that may have moved the row.
 func (k *updating) planned(a *assignment) (*plan.Effect, error) {
-	if k.plan != nil && k.asked.SameAs(&a.Change) && (!k.plan.StaysPut() || !k.savesAbove()) {
+	if k.plan != nil && k.surveyed.SameAs(&a.Change) && (!k.plan.StaysPut() || !k.savesAbove()) {
 		return k.plan, nil
 	}
 	return k.surveyEffect(&a.Change, k.DB.Statement)
