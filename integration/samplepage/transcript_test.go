@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,14 +13,18 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 	"github.com/pathlock-go/pathlock/integration/internal/program"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
+	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
 var browser chromium.Browser
@@ -32,6 +37,7 @@ func TestMain(m *testing.M) {
 type transcript struct {
 	testing.TB
 	here, there string // URLs of the instances, which may be the same
+	namespace   string // of two instances
 	windows     map[string]*window
 	plans       int64
 	// ids are those of the plans, of their root suites and of their suites, by path, and of what
@@ -50,10 +56,12 @@ type transcript struct {
 //	WINDOW VERB ARGUMENT…        the verbs are the methods of chromium.Tab, and those of window
 //	ask STATUS METHOD PATH BODY  a request of a program
 //	holder STATUS METHOD …       the same by who has the lock whose token was told
+//	gate                         a program without pathlock takes the plan in the Redis of the two
 func TestPage_transcripts(t *testing.T) {
 	commands := map[string]func(*transcript, *testscript.TestScript, []string){
 		"two": (*transcript).two, "plan": (*transcript).plan, "use": (*transcript).use, "open": (*transcript).open, "beside": (*transcript).beside,
 		"ask": func(s *transcript, ts *testscript.TestScript, args []string) { s.ask(ts, "", args) }, "holder": (*transcript).holder,
+		"gate": (*transcript).gate,
 	}
 	for _, name := range []string{"here", "there", "second"} {
 		commands[name] = func(s *transcript, ts *testscript.TestScript, args []string) { chromium.Do(ts, s.windows[name], args) }
@@ -100,8 +108,18 @@ func (s *transcript) serve(args ...string) string {
 }
 
 func (s *transcript) two(*testscript.TestScript, []string) {
-	args := []string{"--db", "mysql://" + testserver.MySQLServer{DSN: testserver.MySQL(s.TB)}.Scratch(s.TB), "--locks", testserver.Redis(s.TB), "--namespace", "page" + rand.Text()}
+	s.namespace = "page" + rand.Text()
+	args := []string{"--db", "mysql://" + testserver.MySQLServer{DSN: testserver.MySQL(s.TB)}.Scratch(s.TB), "--locks", testserver.Redis(s.TB), "--namespace", s.namespace}
 	s.here, s.there = s.serve(args...), s.serve(args...)
+}
+
+func (s *transcript) gate(*testscript.TestScript, []string) {
+	options, err := redis.ParseURL(testserver.Redis(s.TB))
+	testerr.Must(s, err)
+	client := redis.NewClient(options)
+	tree, err := pathlock.NewTree(s.namespace, strconv.FormatInt(s.ids["plan"], 10))
+	testerr.Must(s, err)
+	testerr.Must(s, errors.Join(client.Set(context.Background(), redisstore.GateKey(tree), "another's token", time.Minute).Err(), client.Close()))
 }
 
 // send sends a request, as a program does that is no browser, with the token of a lock or none.

@@ -34,9 +34,11 @@ type Hold struct {
 	// Detached says that the hold outlives the request that took it.
 	Detached bool `json:"detached"`
 	// Claims are the claims, without those that only announce others below them.
-	Claims []Claim   `json:"claims"`
-	Since  time.Time `json:"since"`
-	Until  time.Time `json:"until"`
+	Claims []Claim `json:"claims"`
+	// Since and Until are left out if the lock store does not know them, as of a gate that another
+	// program has taken.
+	Since time.Time `json:"since,omitzero"`
+	Until time.Time `json:"until,omitzero"`
 }
 
 // Claim is what is held of one node.

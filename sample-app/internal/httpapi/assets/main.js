@@ -250,7 +250,7 @@ class App {
     else if (state === 'away') words = heard ? t('awaySince', { time }) : t('awayMore');
     else if (trouble === 'database-unavailable') words = t('databaseUnknown', { time });
     else if (trouble) words = t('locksUnknown');
-    else if (gate) words = t('planHeld', { what: doing(gate.what), ago: ago(Date.parse(gate.since), this.holds.now()) });
+    else if (gate) words = t(gate.since ? 'planHeld' : 'planTaken', { what: doing(gate.what), ago: ago(Date.parse(gate.since), this.holds.now()) });
     else if (this.holds.known && !this.holds.complete) words = t('locksCut', { count: this.holds.holders.length });
     else if (away) words = t('editElsewhere', { name: away.name });
     text(banner, words);

@@ -7,6 +7,7 @@ const editing = ' is editing';
 
 /** What a holder does: its note, or a translation if the note is one of the app's own. */
 export function doing(note) {
+  if (!note) return t('unnamed');
   if (note.endsWith(editing)) return t('note', { name: note.slice(0, -editing.length) });
   return has('op.' + note) ? t('op.' + note) : note;
 }
@@ -37,6 +38,6 @@ export function reason(refusal, now) {
   const since = Date.parse(holder.since), until = Date.parse(holder.until);
   const values = { who: doing(holder.what), path: problem.path ?? '/' };
   if (holder.waiting) return t('err.queued', values);
-  if (!since || !until) return t('err.lockedShort', { ...values, since: since ? clock(since, now) : '?' });
+  if (!since || !until) return t('err.lockedShort', values);
   return t('err.locked', { ...values, since: clock(since, now), ago: ago(since, now), until: clock(until, now) });
 }
