@@ -78,6 +78,20 @@ func TestResolver_resolvesIDsOfOneKindTogether(t *testing.T) {
 	}
 }
 
+// A resolver may put something into the request that it gets from GinContext, as a helper that
+// remembers the user does: the request keeps its locks.
+func TestGinContext_isACopy(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{})
+	f.locks = middleware.New(f.locker, pathlock.ResolverFunc(func(ctx context.Context, _ string) (pathlock.Location, error) {
+		c := middleware.GinContext(ctx)
+		c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), t, "anna"))
+		return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath("/dir")}, nil
+	}), middleware.Config{})
+	f.engine.DELETE("/folders/:folder", f.locks.Lock(lockspec.Delete(lockspec.Param("folder"))), f.holding("X /dir"))
+	f.is("the request", f.send("DELETE", "/folders/1", ""), http.StatusNoContent, "")
+	f.nothingLeft()
+}
+
 // If a name that may change names the node, the resolver asks who is signed in, and no longer finds
 // the node once it has moved.
 func TestToken_holdGoesAlongWithNodesNamedByPath(t *testing.T) {

@@ -184,13 +184,15 @@ func setType(c *gin.Context, kind string) {
 // ginContextKey is the key under which contexts have their gin context: see GinContext.
 type ginContextKey struct{}
 
-// GinContext returns the gin context of the request whose ids a resolver looks up under ctx, or
-// which the function of a [lockspec.Func] gets: then ctx is the request's context. It has what
-// earlier middleware has set, such as the user. GinContext returns nil for any other context, those
-// of handlers included. Do not keep it: gin reuses it after the request.
+// GinContext returns a copy of the gin context of the request whose ids a resolver looks up under
+// ctx, or which the function of a [lockspec.Func] gets: then ctx is the request's context. It has
+// what earlier middleware has set, such as the user. What you set on it stays with the copy, and it
+// cannot answer. GinContext returns nil for any other context, those of handlers included.
 func GinContext(ctx context.Context) *gin.Context {
-	c, _ := ctx.Value(ginContextKey{}).(*gin.Context)
-	return c
+	if c, ok := ctx.Value(ginContextKey{}).(*gin.Context); ok {
+		return c.Copy()
+	}
+	return nil
 }
 
 // withGinContext returns a context in which [GinContext] finds c.
