@@ -86,6 +86,9 @@ func TestTableNamesNeedNoQuotes(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
+	if _, err := Schema("sqlite", "app.keys"); err == nil {
+		t.Error("SQLite has schemas")
+	}
 	if _, err := Schema("oracle", "keys"); err == nil {
 		t.Error("oracle is known")
 	}

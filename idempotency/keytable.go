@@ -38,6 +38,9 @@ func newStatements(d *dialect.Dialect, table string) (s statements, err error) {
 	if !found {
 		base = table
 	}
+	if found && d == dialect.SQLite {
+		return s, fmt.Errorf("idempotency: the table's name %q has a schema, which SQLite does not know", table)
+	}
 	own := string(d.Name)
 	fill := strings.NewReplacer("${table}", table, "${index}", base+"_expiry", "${now}", d.Millis)
 	for name, to := range map[string]*string{
