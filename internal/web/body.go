@@ -37,7 +37,8 @@ const bodyBytesKey = "_gin-gonic/gin/bodybyteskey"
 //
 // Earlier middleware may have read the body by gin's ShouldBindBodyWith, which keeps what it reads,
 // and may have replaced it since. Then the replacement counts, and gin keeps the same afterwards:
-// handlers may read either. A body that it has read in another way is gone.
+// handlers may read either. A body that it has read in another way is gone; if its length was not
+// declared, nothing tells it from an empty one.
 //
 // The wait for the body is bounded if the timeout is positive, the connection takes read deadlines
 // and the server has no limit of its own. The error is ErrTimeout if either bound is reached. Then
