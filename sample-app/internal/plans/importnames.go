@@ -69,16 +69,14 @@ func (s *Service) importSuites(ctx context.Context, planID int64, paths []string
 	if err := s.db.Read.WithContext(ctx).Select("id", "path").Where("plan_id = ? AND path IN ?", planID, paths).Find(&found).Error; err != nil {
 		return 0, err
 	}
-	note := func(suites []Suite) {
-		for _, suite := range suites {
-			ids[suite.Path] = suite.ID
-		}
+	for _, suite := range found {
+		ids[suite.Path] = suite.ID
 	}
-	note(found)
+	var missing []string
 	for _, path := range paths {
 		if ids[path] == 0 {
 			parent, name := split(path)
-			rows = append(rows, Suite{PlanID: planID, ParentID: new(ids[parent]), Name: name, Version: 1})
+			missing, rows = append(missing, path), append(rows, Suite{PlanID: planID, ParentID: new(ids[parent]), Name: name, Version: 1})
 		}
 	}
 	if len(rows) == 0 {
@@ -90,7 +88,9 @@ func (s *Service) importSuites(ctx context.Context, planID int64, paths []string
 		}
 		return Changed(tx, planID)
 	})
-	note(rows)
+	for i, path := range missing { // not their own paths: a suite above them may have been renamed
+		ids[path] = rows[i].ID
+	}
 	return len(rows), err
 }
 
