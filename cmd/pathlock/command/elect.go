@@ -51,7 +51,7 @@ func (c *electCommand) Run(ctx context.Context, out *output, parsed *kong.Contex
 		if err != nil {
 			return heldLock{}, err
 		}
-		return heldLock{leadership.Context(), leadership.Term(), leadership.Until, leadership.Resign}, nil
+		return heldLock{ctx: leadership.Context(), fence: leadership.Term(), until: leadership.Until, release: leadership.Resign}, nil
 	})
 	return err
 }

@@ -18,7 +18,7 @@ type lockCommand struct {
 	Path    *pathlock.Path `help:"Path of the node (default: /, the whole tree)." placeholder:"PATH"`
 	Shared  bool           `help:"Share the lock with others that give --shared, and keep writers out."`
 	Wait    *time.Duration `help:"How long to wait for others; 0 means not to wait (default: no limit)." placeholder:"DURATION"`
-	MaxHold time.Duration  `help:"How long the command may run. After that it is ended as if the lock were lost (default: no limit)." placeholder:"DURATION"`
+	MaxHold time.Duration  `help:"How long the command may run. After that it is ended as if the lock were lost, and then the lock is released (default: no limit)." placeholder:"DURATION"`
 	Note    string         `help:"Note that others see on the lock (default: the command's name and the user)." placeholder:"TEXT"`
 
 	underLock
@@ -61,7 +61,11 @@ func (c *lockCommand) Run(ctx context.Context, out *output, parsed *kong.Context
 		if err != nil {
 			return heldLock{}, err
 		}
-		return heldLock{lock.Context(), lock.Fence(), lock.Until, lock.Release}, nil
+		h := heldLock{ctx: lock.Context(), fence: lock.Fence(), until: lock.Until, release: lock.Release}
+		if c.MaxHold > 0 {
+			h.over = time.After(c.MaxHold) // the request's MaxHold would release it under the command
+		}
+		return h, nil
 	})
 	return err
 }
@@ -87,7 +91,7 @@ func (c *lockCommand) request() (r pathlock.Request, name string, command []stri
 			name += " " + path.String()
 		}
 	}
-	r.Claims, r.Lease, r.MaxHold, r.Note = []pathlock.Claim{pathlock.X(path)}, c.Lease, c.MaxHold, c.Note
+	r.Claims, r.Lease, r.Note = []pathlock.Claim{pathlock.X(path)}, c.Lease, c.Note
 	if c.Shared {
 		r.Claims[0].Mode = pathlock.ModeS
 	}
@@ -103,6 +107,9 @@ func (c *lockCommand) request() (r pathlock.Request, name string, command []stri
 		r.Wait = pathlock.NoWait
 	default:
 		err = fmt.Errorf("%w: --wait is negative", errUsage)
+	}
+	if c.MaxHold < 0 {
+		err = fmt.Errorf("%w: --max-hold is negative", errUsage)
 	}
 	return r, name, command, err
 }

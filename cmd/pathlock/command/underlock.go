@@ -39,7 +39,8 @@ command writes, refuse smaller numbers.`
 
 // heldLock is a lock or a leadership.
 type heldLock struct {
-	ctx     context.Context // ends when it is lost
+	ctx     context.Context  // ends when it is lost
+	over    <-chan time.Time // when the command has run for long enough; nil for never
 	fence   uint64
 	until   func() time.Time
 	release func(context.Context) error
@@ -135,7 +136,7 @@ func (u *underLock) runHeld(ctx context.Context, cmd *exec.Cmd, h heldLock, sign
 }
 
 // watch waits for the end of the command, and passes signals on. If what is held is lost, or about
-// to be, it ends the command, and returns the reason.
+// to be, or the command has run for long enough, it ends the command, and returns the reason.
 func (u *underLock) watch(cmd *exec.Cmd, h heldLock, signals chan os.Signal) error {
 	ended := make(chan struct{})
 	go func() {
@@ -154,6 +155,9 @@ func (u *underLock) watch(cmd *exec.Cmd, h heldLock, signals chan os.Signal) err
 		case <-h.ctx.Done():
 			u.end(cmd, ended)
 			return fmt.Errorf("the command was ended: %w", context.Cause(h.ctx))
+		case <-h.over:
+			u.end(cmd, ended)
+			return fmt.Errorf("the command was ended: %w", pathlock.ErrHeldTooLong)
 		case <-late.C:
 			left := time.Until(h.until()) - u.Grace
 			if left <= 0 {
