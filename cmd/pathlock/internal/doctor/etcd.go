@@ -2,14 +2,10 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/pathlock-go/pathlock/store/etcdstore"
 )
 
 // etcdRules say what the members of an etcd say. Older versions are no longer maintained.
@@ -39,13 +35,4 @@ func (e *exam) etcd(ctx context.Context, about string, client *clientv3.Client) 
 		return
 	}
 	e.judge(about, facts{"members": strconv.Itoa(len(list.Members)), "quorum": flag(e.members > 0)}, etcdRules)
-}
-
-// remedy says what to change if a lock store refuses to serve; shown is its URL as messages show
-// it. An etcd without rights is the one that no other finding is about.
-func remedy(shown string, err error) string {
-	if errors.Is(err, rpctypes.ErrPermissionDenied) {
-		return "as root of etcd, grant a role of the user readwrite on the prefix of " + shown + ": " + etcdstore.DefaultPrefix + " if it names none"
-	}
-	return "see the other findings"
 }

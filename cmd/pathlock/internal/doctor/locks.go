@@ -15,12 +15,14 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/etcdstore"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
@@ -145,6 +147,30 @@ func (e *exam) probe(ctx context.Context, about string, store *anystore.Store) {
 	default:
 		e.found(Problem, about, "trial", err.Error(), "programs fail in the same way", "")
 	}
+}
+
+// remedies say what to change if a lock store refuses to serve and no other finding says it, by a
+// part of what [anystore.Trouble] says.
+var remedies = map[string]string{
+	"is out of memory":             "raise maxmemory, or remove what else fills the server",
+	"cannot save its data":         "see the server's log: its disk may be full, or its folder read-only",
+	"is out of disk space":         "make room on the server's disk",
+	"is out of space":              "compact and defragment etcd, or raise its --quota-backend-bytes, then run etcdctl alarm disarm",
+	"has a quota that is exceeded": "raise the quota of the node in ZooKeeper: setquota",
+}
+
+// remedy says what to change if a lock store refuses to serve; shown is its URL as messages show
+// it.
+func remedy(shown string, err error) string {
+	if errors.Is(err, rpctypes.ErrPermissionDenied) {
+		return "as root of etcd, grant a role of the user readwrite on the prefix of " + shown + ": " + etcdstore.DefaultPrefix + " if it names none"
+	}
+	for part, change := range remedies {
+		if strings.Contains(anystore.Trouble(err), part) {
+			return change
+		}
+	}
+	return "see the other findings"
 }
 
 // trial does what programs do with a lock store, in a tree of its own: it takes a lock, waits for

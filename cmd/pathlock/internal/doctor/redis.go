@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -32,7 +33,7 @@ var redisRules = []rule{
 
 	// INFO counts the replicas in time only if the server wants any.
 	{"replicas", Fine, "role!=master", "", "", ""},
-	{"replicas", Problem, "min_slaves_good_slaves=0", "{connected_slaves} connected, none of them in time", "the server takes no writes (NOREPLICAS): nothing is granted", "start the replicas, or see why they lag; until then, CONFIG SET min-replicas-to-write 0"},
+	{"replicas", Problem, "short=yes", "{connected_slaves} connected, too few of them in time: {min_slaves_good_slaves}", "the server takes no writes (NOREPLICAS): nothing is granted", "start the replicas, or see why they lag; until then, CONFIG SET min-replicas-to-write 0"},
 	{"replicas", Fine, "member=yes connected_slaves=0", "there is none: the other members of the quorum stand in", "", ""},
 	{"replicas", Advice, "member=yes", "{connected_slaves} connected", "a replica that replaces its primary without the last grants makes the member forget locks", "let no replica replace its primary"},
 	{"replicas", Advice, "connected_slaves=0", "there is no replica", "while the server is down, no lock is granted", "run a replica, with sentinels or in a cluster that fail over to it; or accept it"},
@@ -112,6 +113,9 @@ func (e *exam) node(ctx context.Context, client *redis.Client, more facts) bool 
 		}
 		maps.Copy(f, setting)
 	}
+	good, err := strconv.Atoi(f["min_slaves_good_slaves"])
+	wanted, _ := strconv.Atoi(f["min-replicas-to-write"])
+	f["short"] = flag(err == nil && good < max(wanted, 1))
 	f["member"] = flag(e.members > 0)
 	f["product"], f["version"], f["oldest"] = "Redis", f["redis_version"], "7.0"
 	if valkey := f["valkey_version"]; valkey != "" {

@@ -96,6 +96,13 @@ func TestEtcd(t *testing.T) {
 			t.Errorf("the change is %q", f.Change)
 		}
 	})
+	t.Run("full", func(t *testing.T) {
+		t.Parallel()
+		server := testetcd.Start(t, "--quota-backend-bytes", "1")
+		if f := want(t, locks(t, "etcd://"+server.Addr), doctor.Problem, "service", "is out of space"); !strings.Contains(f.Change, "alarm disarm") {
+			t.Errorf("the change is %q", f.Change)
+		}
+	})
 	t.Run("cluster", func(t *testing.T) {
 		t.Parallel()
 		members := testetcd.StartCluster(t, 3)
@@ -162,7 +169,11 @@ func TestRedisSettings(t *testing.T) {
 				server.Do("CONFIG", "SET", pair[0], pair[1])
 			}
 		}
-		t.Run(c.set+" "+c.check, func(t *testing.T) { want(t, locks(t, urlOf(server)), c.level, c.check, c.contains) })
+		t.Run(c.set+" "+c.check, func(t *testing.T) {
+			if f := want(t, locks(t, urlOf(server)), c.level, c.check, c.contains); strings.Contains(f.Change, "other findings") {
+				t.Errorf("says %s, and there are none", f.Change)
+			}
+		})
 	}
 }
 
@@ -179,6 +190,9 @@ func TestRedisReplicas(t *testing.T) {
 		return strings.Contains(fmt.Sprint(primary.Do("INFO", "replication")), "min_slaves_good_slaves:1")
 	})
 	want(t, locks(t, urlOf(primary)), doctor.Fine, "replicas", "min-replicas-to-write is 1")
+	primary.Do("CONFIG", "SET", "min-replicas-to-write", 2)
+	want(t, locks(t, urlOf(primary)), doctor.Problem, "replicas", "NOREPLICAS")
+	primary.Do("CONFIG", "SET", "min-replicas-to-write", 1)
 	primary.Do("ACL", "SETUSER", "half", "on", ">password", "~*", "&*", "+@all", "-config")
 	r := locks(t, "redis://half:password@"+primary.Addr+"/0")
 	want(t, r, doctor.Unknown, "settings", "not examined")
