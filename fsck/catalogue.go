@@ -30,6 +30,8 @@ type catalogue struct {
 	kinds  map[string]dialect.ColumnKind
 	padded map[string]bool
 	limits map[string]limit
+	// key and parent are the columns of keys.
+	key, parent treeschema.Column
 	// others are the columns that the table does not describe, with the values that an INSERT gives
 	// them, nil for none: the zero values of their types, or "{unique}". orphans is the parent of
 	// rows at the top in a table that has no such row yet: NULL, or what stands for it in a column
@@ -130,7 +132,7 @@ func (c *catalogue) unpad(column string, text *string) {
 func (c *catalogue) treeArg(tree Key) any {
 	text, isText := tree.v.(string)
 	switch kind := c.kinds[c.table.Tree]; {
-	case kind == dialect.Text:
+	case kind == dialect.Text && !c.dialect.AnyType:
 		return tree.String()
 	case isText && kind == dialect.Number:
 		if k, ok := numberKey(text); ok {
@@ -167,8 +169,13 @@ func (c *catalogue) inspect(ctx context.Context) error {
 		name, kind := column.Name, dialect.KindOf(column.Type)
 		c.kinds[name], c.limits[name] = kind, limitOf(column)
 		c.padded[name] = strings.HasPrefix(column.Type, "character(") // PostgreSQL's CHAR(n)
-		if name == c.table.Parent && !bool(column.Nullable) {
-			c.orphans, _ = c.readKey(name, zero(column.Type))
+		if name == c.table.Key {
+			c.key = column
+		}
+		if name == c.table.Parent {
+			if c.parent = column; !bool(column.Nullable) {
+				c.orphans, _ = c.readKey(name, zero(column.Type))
+			}
 		}
 		if c.table.Has(name) && name != c.table.Version || column.Expression != "" {
 			continue

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
@@ -85,6 +86,11 @@ func New(ctx context.Context, db *sql.DB, of Dialect, table Table) (*Checker, er
 			return nil, err
 		}
 		c.leaves = append(c.leaves, l)
+	}
+	for _, below := range append([]*catalogue{c}, c.leaves...) {
+		if is, up := below.parent, c.key; treeschema.Clash(d, is, up) {
+			return nil, fmt.Errorf("%w %q: the database refuses to compare %q, of the collation %s, with the key above, of %s: give both the same", ErrTable, below.table.Table, is.Name, is.Collation, up.Collation)
+		}
 	}
 	return &Checker{c}, nil
 }

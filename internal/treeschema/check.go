@@ -39,6 +39,7 @@ func Tables(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) 
 
 // checkEach checks the tables, with their rows or without.
 func checkEach(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model, rows bool) (findings []Finding, err error) {
+	given := make(map[string]bool)
 	for _, t := range tables {
 		there, err := read(ctx, conn, d, t.name())
 		if err != nil {
@@ -47,7 +48,15 @@ func checkEach(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Mode
 		for _, column := range t.Planned {
 			there.columns[column.Name] = column
 		}
-		c := checker{dialect: d, table: t, catalogue: there}
+		c := checker{dialect: d, table: t, catalogue: there, given: given}
+		above, key := there, t.Key
+		if t.isLeaf() && t.Above.Table != "" {
+			if above, err = read(ctx, conn, d, t.Above.Table); err != nil {
+				return findings, err
+			}
+			key = t.Above.Key
+		}
+		c.checkParent(above, key)
 		if c.check(); rows {
 			err = c.checkRows(ctx, conn)
 		}
@@ -64,6 +73,9 @@ type checker struct {
 	dialect  *dialect.Dialect
 	table    Model
 	findings []Finding
+	// given are the names of new indexes, in lower case: other than on MySQL, each is that of one
+	// table alone.
+	given map[string]bool
 }
 
 // found adds a finding about the table.

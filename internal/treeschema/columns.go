@@ -42,6 +42,27 @@ func (c *checker) checkColumns() {
 	}
 }
 
+// checkParent checks that the database can compare the parent's key with the key of the rows above,
+// which are in the table of a catalogue.
+func (c *checker) checkParent(above *catalogue, key string) {
+	parent, up := c.columns[c.table.Parent], above.columns[key]
+	if Clash(c.dialect, parent, up) {
+		c.found(Finding{
+			Check: Collation, Missing: fmt.Sprintf("the column %s has the collation %s, and the key above, %s, has %s", parent.Name, parent.Collation, up.Name, up.Collation),
+			Why: "the database refuses to compare the two: writes that go from one to the other fail, and so does pathlock fsck", Advice: "give both the same collation",
+		})
+	}
+}
+
+// Clash reports whether a database refuses to compare the texts of two columns, for their
+// collations.
+func Clash(d *dialect.Dialect, a, b Column) bool {
+	apart := func(c Column) bool {
+		return c.Collation != "" && c.Collation != "default" && !strings.HasSuffix(c.Collation, "_bin")
+	}
+	return d.Collation != nil && a.Collation != b.Collation && a.Charset == b.Charset && apart(a) && apart(b)
+}
+
 // checkText checks the column of a name or a path.
 func (c *checker) checkText(name string, isPath bool) {
 	col, size, keeps := c.columns[name], c.table.Sizes[name], keepsNames

@@ -216,11 +216,12 @@ func (c *checker) free(want string) string {
 	name := base
 	taken := func() bool {
 		_, column := c.columns[name]
-		return column || slices.ContainsFunc(c.indexes, func(i index) bool { return strings.EqualFold(i[0].Index, name) }) ||
+		return column || !c.isMySQL() && c.given[strings.ToLower(name)] || slices.ContainsFunc(c.indexes, func(i index) bool { return strings.EqualFold(i[0].Index, name) }) ||
 			slices.ContainsFunc(c.named, func(n named) bool { return n.what == "taken" && strings.EqualFold(n.Name, name) })
 	}
 	for n := 2; taken(); n++ {
 		name = fmt.Sprintf("%s%d", base, n)
 	}
+	c.given[strings.ToLower(name)] = true
 	return name
 }

@@ -3,6 +3,7 @@ package doctor_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,8 +14,10 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
@@ -231,6 +234,63 @@ func TestTable_marksAreZero(t *testing.T) {
 			if _, err := db.ExecContext(t.Context(), "INSERT INTO "+marked.Table+" (id, plan_id, name, path, deleted) VALUES (2, 1, 'a', '/a', 0)"); err == nil {
 				t.Errorf("%s: two live rows at the top have one name", typ)
 			}
+		}
+	})
+}
+
+// Keys and parents whose collations the database refuses to compare are named, for the trees and for
+// their leaves.
+func TestTable_collationsThatClash(t *testing.T) {
+	collations := map[fsck.Dialect][]string{fsck.PostgreSQL: {`"C"`, `"POSIX"`}, fsck.MySQL: {"utf8mb4_general_ci", "utf8mb4_unicode_ci"}}
+	eachDatabase(t, func(t *testing.T, url string, of fsck.Dialect) {
+		apart := collations[of]
+		if apart == nil {
+			t.Skip("compares all")
+		}
+		db := open(t, url)
+		d, err := dialect.Of(of)
+		testerr.Must(t, err)
+		columns := "(id VARCHAR(30) COLLATE %s PRIMARY KEY, plan_id INTEGER NOT NULL, parent_id VARCHAR(30) COLLATE %s, name VARCHAR(100), path VARCHAR(500))"
+		do(t, db, fmt.Sprintf("CREATE TABLE suites "+columns, apart[0], apart[1]), fmt.Sprintf("CREATE TABLE plans "+columns, apart[0], apart[0]),
+			"INSERT INTO suites VALUES ('a', 1, NULL, 'a', '/a'), ('b', 1, 'a', 'b', '/a/b')")
+		if err := db.QueryRowContext(t.Context(), "SELECT p.name FROM suites c JOIN suites p ON p.id = c.parent_id").Scan(new(string)); err == nil {
+			t.Error("the database compares the two")
+		}
+		want(t, examine(t, doctor.Subject{DB: db, Dialect: of, Table: suitesTable}), doctor.Problem, "table", "refuses to compare")
+		plans := *suitesTable
+		plans.Table = "plans"
+		plans.Leaves = []fsck.Table{{Table: "suites", Key: "id", Parent: "parent_id", Name: "name", Path: "path"}}
+		if _, err := fsck.New(t.Context(), db, of, plans); !errors.Is(err, fsck.ErrTable) {
+			t.Errorf("the leaves: %v", err)
+		}
+		found, err := treeschema.Tables(t.Context(), db, d, []treeschema.Model{{Table: *suitesTable}, {Table: plans.Leaves[0], Above: plans}})
+		clashes := slices.DeleteFunc(found, func(f treeschema.Finding) bool { return f.Advice != "give both the same collation" })
+		if len(clashes) != 2 {
+			t.Errorf("found %v (%v)", found, err)
+		}
+	})
+}
+
+// The names of the indexes that two tables lack differ where they are of one kind.
+func TestTables_newIndexesOfOneName(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string, of fsck.Dialect) {
+		d, err := dialect.Of(of)
+		testerr.Must(t, err)
+		if of == fsck.SQLite {
+			used(t, url)
+			url += "-locks"
+		}
+		db, models := open(t, url), []treeschema.Model(nil)
+		for _, table := range [][2]string{{"a", "b_path"}, {"a_b", "path"}} {
+			do(t, db, fmt.Sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, plan_id INTEGER NOT NULL, parent_id INTEGER, name VARCHAR(100), %s VARCHAR(500))", table[0], table[1]))
+			described := *suitesTable
+			described.Table, described.Path = table[0], table[1]
+			models = append(models, treeschema.Model{Table: described})
+		}
+		found, err := treeschema.Tables(t.Context(), db, d, models)
+		testerr.Must(t, err)
+		for _, f := range found {
+			do(t, db, f.Statements...)
 		}
 	})
 }
