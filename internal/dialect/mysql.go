@@ -101,6 +101,7 @@ func classifyMySQL(err error) Failure {
 	case 1205, // ER_LOCK_WAIT_TIMEOUT
 		3572, // ER_LOCK_NOWAIT
 		1412, // ER_TABLE_DEF_CHANGED: somebody has altered the table since the transaction began to read
+		1615, // ER_NEED_REPREPARE
 		1637: // ER_TOO_MANY_CONCURRENT_TRXS
 		return FailureRetry
 	case 1062, // ER_DUP_ENTRY
@@ -120,6 +121,7 @@ func classifyMySQL(err error) Failure {
 		1049, // ER_BAD_DB_ERROR
 		1053, // ER_SERVER_SHUTDOWN
 		1114, // ER_RECORD_FILE_FULL
+		1129, // ER_HOST_IS_BLOCKED
 		1142, // ER_TABLEACCESS_DENIED_ERROR
 		1146, // ER_NO_SUCH_TABLE
 		1194, // ER_CRASHED_ON_USAGE
@@ -130,6 +132,7 @@ func classifyMySQL(err error) Failure {
 		1927, // ER_CONNECTION_KILLED of MariaDB
 		1969, // ER_STATEMENT_TIMEOUT of MariaDB: max_statement_time
 		3024, // ER_QUERY_TIMEOUT of MySQL: max_execution_time
+		3032, // ER_SERVER_OFFLINE_MODE of MySQL
 		3118, // ER_ACCOUNT_HAS_BEEN_LOCKED of MySQL
 		4151, // the same of MariaDB
 		3169, // ER_SESSION_WAS_KILLED of MySQL
