@@ -49,6 +49,7 @@ func (k *Lock) Detach(ctx context.Context) (Token, error) {
 			if errors.Is(err, ErrLost) {
 				h.lose(h.currentGrants(), errLeaseGone)
 			}
+			h.checkClock() // which was not heeded meanwhile
 			return "", err
 		}
 	}

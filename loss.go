@@ -39,12 +39,19 @@ func (h *holding) lose(askedFor []*grant, why error) bool {
 }
 
 // endByClock ends the contexts of the holding's locks because its lease has ended. It returns the
-// losses to report: none if the loss is known already, or if nobody relies on the holding.
+// losses to report: none if the loss is known already, or if nobody relies on the holding. One that
+// is being detached is not lost: what it holds may be the new owner's by now.
 func (h *holding) endByClock() losses {
 	why := h.renewer.Expire(&h.lease)
 	h.scope.mu.Lock()
 	if h.lost != nil || len(h.locks) == 0 && len(h.parts) == 0 {
 		h.scope.mu.Unlock()
+		return nil
+	}
+	if h.detaching {
+		all := losses{{h, slices.Clone(h.locks), why, h.lostError(why)}}
+		h.scope.mu.Unlock()
+		all.cancel()
 		return nil
 	}
 	all := h.markLost(why)

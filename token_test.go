@@ -1,6 +1,7 @@
 package pathlock_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"log/slog"
@@ -39,6 +40,36 @@ func TestToken_refusesWhatIsNone(t *testing.T) {
 		testerr.Is(t, "release "+text, l.ReleaseToken(t.Context(), token), pathlock.ErrInvalidToken)
 	}
 	testerr.Is(t, "refreshed for a millisecond", testerr.Of(l.Refresh(t.Context(), token, time.Millisecond)), pathlock.ErrInvalidRequest)
+}
+
+// The clock ends the lease of a lock whose hold a new owner has by then. The lock's context ends,
+// and the token comes all the same. If it does not come, the lock is lost.
+func TestDetach_outlastsTheLease(t *testing.T) {
+	for call, want := range map[string]error{"transferred": nil, "transfer": pathlock.ErrUnavailable} {
+		l, store := newLocker()
+		lock := acquire(t.Context(), t, l, "X /a")
+		ended, stop := context.WithCancel(lock.Context()) // which does not look at the clock itself
+		store.Set(func(_ context.Context, at string) error {
+			if at != call {
+				return nil
+			}
+			pathlock.SuspendHost(l, time.Hour)
+			<-ended.Done()
+			return want
+		})
+		token, err := lock.Detach(t.Context())
+		stop()
+		store.Set(nil)
+		testerr.Is(t, call, err, want)
+		testerr.Is(t, "why the context has ended: "+call, context.Cause(lock.Context()), pathlock.ErrLost)
+		pathlock.SuspendHost(l, 0)
+		if want != nil {
+			testerr.Is(t, "released: "+call, lock.Release(t.Context()), pathlock.ErrLost)
+			continue
+		}
+		testerr.None(t, l.ReleaseToken(t.Context(), token))
+		free(t, l, "X /a", true)
+	}
 }
 
 func TestToken_isNeverShownWhole(t *testing.T) {
