@@ -95,6 +95,7 @@ func WithoutRenewal() AttachOption { return func(h *holding) { h.lease.Fixed = t
 //
 // The error matches:
 //   - [ErrInvalidToken] if the text is no token
+//   - [ErrInvalidRequest] if [WithLease] states a lease shorter than [MinLease]
 //   - [ErrLost] if the hold has ended
 //   - [ErrUnavailable] if the store did not answer
 //   - the context's cause when ctx has ended
@@ -102,6 +103,9 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 	ctx = gincontext.Join(ctx)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("pathlock: attach: %w", withCause(ctx, ctx.Err()))
+	}
+	if err := checkLease(l.lease); err != nil {
+		return nil, err
 	}
 	sent := time.Now()
 	tree, owner, got, err := l.transferToken(ctx, "attach", token, 0)

@@ -42,6 +42,14 @@ func TestToken_refusesWhatIsNone(t *testing.T) {
 	testerr.Is(t, "refreshed for a millisecond", testerr.Of(l.Refresh(t.Context(), token, time.Millisecond)), pathlock.ErrInvalidRequest)
 }
 
+func TestAttach_refusesAnInvalidLease(t *testing.T) {
+	l, store := newLocker()
+	token, err := acquire(t.Context(), t, l, "X /a").Detach(t.Context())
+	testerr.Must(t, err)
+	_, err = pathlock.New(store, pathlock.WithLease(time.Millisecond)).Attach(t.Context(), token)
+	testerr.Is(t, "attached for a millisecond", err, pathlock.ErrInvalidRequest)
+}
+
 // The clock ends the lease of a lock whose hold a new owner has by then. The lock's context ends,
 // and the token comes all the same. If it does not come, the lock is lost.
 func TestDetach_outlastsTheLease(t *testing.T) {
