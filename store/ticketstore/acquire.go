@@ -49,6 +49,8 @@ type attempt struct {
 	// unsettled says that the store may have a ticket of the request, and open that an update which
 	// writes one may still be under way.
 	unsettled, open bool
+	// refused is why the wait was refused, as a try found whose reply may have been lost.
+	refused error
 }
 
 // view is what an attempt sees of its request in an update.
@@ -141,6 +143,7 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 // its place, and asks for another.
 func (a *attempt) refusal(tx *transaction, again bool) error {
 	if err := tx.takeRefusal(a.req.Owner, a.req.Grant); err != nil && again {
+		a.refused = err
 		return err
 	}
 	for r, err := range tx.ended {
@@ -148,7 +151,10 @@ func (a *attempt) refusal(tx *transaction, again bool) error {
 			return err
 		}
 	}
-	return nil
+	if tx.table.Find(a.req.Owner, a.req.Grant) != nil {
+		return nil
+	}
+	return a.refused // which an earlier try has taken
 }
 
 // needsRenewal reports whether a waiting request needs a sign of life.

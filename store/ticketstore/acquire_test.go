@@ -220,8 +220,9 @@ func TestTakeBack_keepsWhatIsAskedForAgain(t *testing.T) {
 // A place, or a hold that has just been handed over, is taken away while its process, which still
 // waits as far as it knows, is slow to learn of it. Meanwhile others ask.
 func TestAcquire_takenAwayBeforeItsProcessKnows(t *testing.T) {
-	for _, handedOver := range []bool{false, true} {
-		t.Run(fmt.Sprint("handed over: ", handedOver), func(t *testing.T) {
+	for n := range 4 {
+		handedOver, replyLost := n&1 != 0, n&2 != 0
+		t.Run(fmt.Sprintf("handed over: %v, reply lost: %v", handedOver, replyLost), func(t *testing.T) {
 			inBubble(t, func(s *fixture) {
 				_, store := s.process()
 				slow, other := s.process()
@@ -233,6 +234,7 @@ func TestAcquire_takenAwayBeforeItsProcessKnows(t *testing.T) {
 				}
 				testerr.Must(t, store.ForceRelease(s.Context(), s.tree, "waiter"))
 				next := s.begin(s.Context(), store, s.ask("next", "/a"))
+				slow.set(func() { slow.repeats = replyLost })
 				slow.resume()
 				if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
 					t.Errorf("the wait ends with %v, want ErrLost", err)

@@ -28,11 +28,12 @@ type process struct {
 	answers chan struct{}
 	// dead says that there is no connection any more, and refuses that nothing is written.
 	dead, refuses bool
-	// With loses, the reply to the next update is lost. With abandons, its call ends with its
+	// With loses, the reply to the next update is lost. With repeats, it is lost and the update called
+	// again. With abandons, its call ends with its
 	// context before the server carries the update out: land does so later, if no other update has
 	// come in between, and reports whether.
-	loses, abandons bool
-	land            func() bool
+	loses, repeats, abandons bool
+	land                     func() bool
 }
 
 func newProcess(d *drawer) *process {
@@ -84,8 +85,8 @@ func (p *process) Update(ctx context.Context, tree pathlock.Tree, latest bool, c
 	if !latest {
 		p.updates++
 	}
-	limit, largest, loses, abandons, full := p.limit, p.largest, p.loses, p.abandons, p.refuses
-	p.loses, p.abandons = loses && !latest, false
+	limit, largest, loses, repeats, abandons, full := p.limit, p.largest, p.loses, p.repeats, p.abandons, p.refuses
+	p.loses, p.repeats, p.abandons = loses && !latest, repeats && !latest, false
 	p.mu.Unlock()
 	if abandons {
 		return false, p.abandon(ctx, tree, change)
@@ -128,7 +129,7 @@ func (p *process) Update(ctx context.Context, tree pathlock.Tree, latest bool, c
 	case loses && latest:
 		return false, fmt.Errorf("%w: the reply was lost", pathlock.ErrUnavailable)
 	default:
-		return done && latest, err
+		return done && latest && !repeats, err
 	}
 }
 
