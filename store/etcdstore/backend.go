@@ -54,6 +54,10 @@ func (b *backend) nextUpdate() string { return b.name + strconv.FormatUint(b.upd
 // reservation.
 func (b *backend) Limit() int { return b.config.maxOps - 2 }
 
+// mostOfOwner is how many requests an owner may have in a tree: an update that writes all of them
+// may also have to write some others, such as the one whose release lets the owner in.
+func (b *backend) mostOfOwner() int { return max(1, b.Limit()-6) }
+
 // Close closes the client if it is the store's own.
 func (b *backend) Close() error {
 	if b.own == nil {

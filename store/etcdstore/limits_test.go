@@ -113,3 +113,41 @@ func TestLimits_fullDatabase(t *testing.T) {
 	testerr.Is(t, "a wait in a full database", w.Ends(), pathlock.ErrConflict)
 	testlock.Release(t, store, wanted)
 }
+
+// All grants of an owner are written together, so an owner may have only so many. They get nobody
+// else into trouble: neither the owners that are renewed together, nor whoever lets one wait no
+// longer.
+func TestLimits_manyRequestsOfOneOwner(t *testing.T) {
+	t.Parallel()
+	_, client := newServer(t, "--max-txn-ops", "20")
+	store, tree := newStore(t, client, WithMaxTxnOps(20)), testlock.Tree(t)
+	const most = 12
+	take := func(owner string, n int) (last pathlock.Acquisition) {
+		for i := range n {
+			last = testlock.Ask(tree, x(fmt.Sprintf("/%s %d", owner, i)))
+			last.Owner = pathlock.Owner(owner)
+			testlock.Take(t, store, last)
+		}
+		return last
+	}
+	full, other := take("full", most), take("other", most-1)
+	lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: full.Owner, For: testlock.Long}, {Owner: other.Owner, For: testlock.Long}})
+	if err != nil || len(lost) > 0 {
+		t.Errorf("the renewal of two owners: %v are lost, error %v", lost, err)
+	}
+	waits := other
+	waits.Grant, waits.Claims = "waits", full.Claims
+	w := testlock.Queue(t, store, waits)
+	for _, held := range []pathlock.Acquisition{full, other} {
+		held.Grant, held.Claims, held.Wait = "one too many", pathlock.Normalize(x("/more")), testlock.Long
+		if held.Owner == full.Owner {
+			testlock.Release(t, store, full)
+			w.Granted()
+			testlock.Take(t, store, held)
+			held.Grant = "two too many"
+		}
+		if _, err := store.Acquire(t.Context(), held); !errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), "claim an ancestor") {
+			t.Errorf("a request too many: %v, want what matches ErrInvalidRequest and says what to do", err)
+		}
+	}
+}

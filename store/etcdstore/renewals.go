@@ -100,7 +100,7 @@ func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, err
 		now := b.clock.now()
 		b.observed.until(one, now.Add(min(one.given, left+etcdPrecision-one.slack)), now)
 	}
-	s := ticketstore.State{Now: b.clock.now(), Fence: r.fence, Floor: uint64(max(r.revision, 0)), Reserved: r.reserved}
+	s := ticketstore.State{Now: b.clock.now(), Fence: r.fence, Floor: uint64(max(r.revision, 0)), MostOfOwner: b.mostOfOwner(), Reserved: r.reserved}
 	for _, rec := range r.records {
 		own, shared := renewalsOf(rec.stored)
 		t := &rec.shown

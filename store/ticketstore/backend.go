@@ -66,6 +66,10 @@ type State struct {
 	Floor uint64
 	// MostWaiters is how many requests may wait in the tree, 0 for any number.
 	MostWaiters int
+	// MostOfOwner is how many requests an owner may have in the tree, granted or waiting, 0 for any
+	// number. All grants of an owner share a lease, so one update may have to write all of them,
+	// and a few other tickets beside them.
+	MostOfOwner int
 	// Reserved says that a process has reserved the next update: see [New].
 	Reserved bool
 }

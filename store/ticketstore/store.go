@@ -257,6 +257,10 @@ func (s *store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 		err := s.call(ctx, until, tree, &operation{apply: func(tx *transaction) {
 			gone = tx.table.Renew(leases[:n])
 		}})
+		if errors.Is(err, pathlock.ErrInvalidRequest) && n > 1 { // they have too many grants together
+			portion = n / 2
+			continue
+		}
 		if err != nil {
 			return lost, err
 		}

@@ -31,7 +31,7 @@ func openTransaction(tree pathlock.Tree, state State, quota int) *transaction {
 		state: state, fence: max(state.Fence, state.Floor), quota: quota, ended: make(map[*locktable.Request]error), woken: make(map[string]bool),
 	}
 	tx.table = locktable.New(tree, tx.mint, tx.waitEnded)
-	tx.table.MostWaiters, tx.table.ClockError = state.MostWaiters, state.ClockError
+	tx.table.MostWaiters, tx.table.MostOfOwner, tx.table.ClockError = state.MostWaiters, state.MostOfOwner, state.ClockError
 	records := make([]*locktable.Record, 0, len(state.Tickets))
 	last := uint64(0)
 	for i := range state.Tickets {

@@ -26,6 +26,8 @@ type Table struct {
 	// MostWaiters is how many requests may wait, 0 for any number. One too many gets a conflict
 	// that matches [pathlock.ErrQueueFull], too.
 	MostWaiters int
+	// MostOfOwner is how many requests an owner may have, granted or waiting, 0 for any number.
+	MostOfOwner int
 	// ClockError bounds how much later the true time may be than the time that a use states. Leases
 	// last longer by it.
 	ClockError time.Duration
@@ -106,6 +108,9 @@ func (t *Table) Acquire(req pathlock.Acquisition) (*Request, error) {
 	o := t.owners[req.Owner]
 	if req.Held && (o == nil || !o.Holds()) {
 		return nil, fmt.Errorf("%w: owner %s holds nothing in %s any more", pathlock.ErrLost, req.Owner.Short(), t.tree)
+	}
+	if o != nil && t.MostOfOwner > 0 && len(o.Grants)+len(o.Waits) >= t.MostOfOwner {
+		return nil, fmt.Errorf("%w: owner %s has %d grants in %s already: claim an ancestor, or the gate", pathlock.ErrInvalidRequest, req.Owner.Short(), t.MostOfOwner, t.tree)
 	}
 	t.ticket++
 	r := t.newRequest(&req, t.ticket)
