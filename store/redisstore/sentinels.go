@@ -31,8 +31,12 @@ type sentinels struct {
 
 	mu    sync.Mutex
 	conns map[*primaryConn]bool
-	// epoch is the configuration epoch of the last answer that counted.
+	// epoch is the highest configuration epoch of an answer that counted.
 	epoch uint64
+	// looks is how many looks have begun, latest the number of the latest that has found something,
+	// and primary what that was.
+	looks, latest uint64
+	primary       string
 }
 
 // sentinelClient closes a client and the sentinels that it goes by.
@@ -100,12 +104,13 @@ func (s *sentinels) look(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, sentinelTimeout)
 	defer cancel()
 	answers := make(chan answer, len(s.asked))
+	s.mu.Lock()
+	s.looks++
+	known, number := s.epoch, s.looks
+	s.mu.Unlock()
 	for i := range s.asked {
 		go func() { answers <- s.ask(ctx, i) }()
 	}
-	s.mu.Lock()
-	known := s.epoch
-	s.mu.Unlock()
 	var best answer
 	var failed []error
 	for answered := 0; (answered <= len(s.asked)/2 || best.epoch < known) && answered+len(failed) < len(s.asked); {
@@ -125,7 +130,10 @@ func (s *sentinels) look(ctx context.Context) (string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.epoch = best.epoch
+	if number < s.latest {
+		return s.primary, nil // what this look has found is older
+	}
+	s.latest, s.primary, s.epoch = number, best.addr, max(s.epoch, best.epoch)
 	for c := range s.conns {
 		if c.addr != best.addr {
 			delete(s.conns, c)
