@@ -84,7 +84,7 @@ func TestSentinels_looksOvertakeEachOther(t *testing.T) {
 	}
 }
 
-// onFirst is a hook that follows the first question with a call, and fails all others with an error.
+// onFirst is a hook that follows the first question with a call, and fails all others.
 type onFirst struct {
 	commands *atomic.Int32
 	first    func() error

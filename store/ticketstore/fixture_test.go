@@ -28,8 +28,8 @@ type process struct {
 	answers chan struct{}
 	// dead says that there is no connection any more, and refuses that nothing is written.
 	dead, refuses bool
-	// With loses, the reply to the next update is lost. With repeats, it is lost and the update called
-	// again. With abandons, its call ends with its
+	// With loses, the reply to the next update is lost. With repeats, the update is called again
+	// then. With abandons, its call ends with its
 	// context before the server carries the update out: land does so later, if no other update has
 	// come in between, and reports whether.
 	loses, repeats, abandons bool
