@@ -125,14 +125,17 @@ func (s *statement) lockRest(c *plan.Chains) (map[any]*table.Node, error) {
 
 // lockPlanned row-locks what a planned change of the statement's rows relies on. It first locks
 // what is above the rows for sharing, as lockChains does and with the same checks. Then it locks
-// for the change the rows that the statement hits among those of the plan. In the opposite order,
-// it would deadlock with a change of a row above.
+// for the change the rows that the statement hits, among those of the plan if it cannot hit others.
+// In the opposite order, it would deadlock with a change of a row above.
 func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked map[any]*table.Node, hit plan.Hits, err error) {
 	t := s.Table
 	ids := on.IDs()
-	if t.IsLeaf || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
+	if misses := s.mayMiss(stmt, len(ids)); misses || t.IsLeaf || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
 		if locked, err = s.lockChains(on.Chains, on.Parents); err != nil {
 			return nil, hit, err
+		}
+		if misses {
+			ids = nil
 		}
 		hit, err = s.targetsOf(stmt, ids, s.Dialect.Update)
 		return locked, hit, err

@@ -192,11 +192,11 @@ func (s *statement) soleKey(stmt *gorm.Statement) (sole any) {
 		if reflect.DeepEqual(e, t.Seen) {
 			continue // GORM has added it already: the statement is in a transaction.
 		}
-		value := stated(t, e)
-		if value == nil {
+		keys := stated(t, e)
+		if len(keys) != 1 {
 			return nil
 		}
-		key, err := t.KeyOf(s.DB, value)
+		key, err := t.KeyOf(s.DB, keys[0])
 		if err != nil || key == nil || sole != nil && sole != key {
 			return nil
 		}
@@ -205,8 +205,26 @@ func (s *statement) soleKey(stmt *gorm.Statement) (sole any) {
 	return sole
 }
 
-// stated returns the value of the key in a condition on nothing else, nil if there is none.
-func stated(t *table.Table, condition clause.Expression) any {
+// mayMiss reports whether a statement may hit more rows than were found for it: in a transaction of
+// the caller's, a plain read may be of a snapshot that is older than the rows.
+func (s *statement) mayMiss(stmt *gorm.Statement, found int) bool {
+	if s.Dialect.Newest == "" || s.begun != nil || s.op != nil || s.asked {
+		return false
+	}
+	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
+	few := false
+	for _, e := range where.Exprs {
+		if _, or := e.(clause.OrConditions); or {
+			return true
+		}
+		keys := stated(s.Table, e)
+		few = few || len(keys) > 0 && len(keys) <= found
+	}
+	return !few
+}
+
+// stated returns the values of the key in a condition on nothing else, none if it is another one.
+func stated(t *table.Table, condition clause.Expression) []any {
 	isKey := func(column any) bool {
 		switch c := column.(type) {
 		case string:
@@ -219,15 +237,15 @@ func stated(t *table.Table, condition clause.Expression) any {
 	switch c := condition.(type) {
 	case clause.Eq:
 		if isKey(c.Column) {
-			return c.Value
+			return []any{c.Value}
 		}
 	case clause.IN:
-		if isKey(c.Column) && len(c.Values) == 1 {
-			return c.Values[0]
+		if isKey(c.Column) {
+			return c.Values
 		}
 	case clause.Expr:
 		if c.SQL == t.Key.DBName+" = ?" && len(c.Vars) == 1 {
-			return c.Vars[0]
+			return c.Vars
 		}
 	}
 	return nil

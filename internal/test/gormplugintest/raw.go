@@ -7,6 +7,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 )
 
 // rawForms are the ways in which GORM runs raw SQL. Each returns the statement's error.
@@ -193,6 +194,32 @@ func rawChecks() []check {
 				return tx.Save(&[]Suite{{ID: back.ID, ParentID: back.ParentID, Name: "b"}, {ID: back.ID + 1000000, ParentID: back.ParentID, Name: "new"}}).Error
 			}))
 			w.has("/a", "/a/b", "/a/new", "/c")
+		}},
+		{"a write hits rows that an older snapshot lacks, or has otherwise", func(w *world) {
+			a, old := w.build("/a"), w.build("/old")
+			if d, err := dialect.Of(dialect.Name(w.db.Name())); err != nil || d.SoleWriter {
+				return
+			}
+			w.must(w.db.Transaction(func(tx *gorm.DB) error {
+				w.must(tx.Take(&Suite{}, a.ID).Error) // from here on, a snapshot is kept
+				b, e := w.build("/a/b"), w.build("/a/e")
+				w.build("/c/d")
+				w.must(gormplugin.Rename(w.db, &Suite{}, a.ID, "z"))
+				w.must(tx.Model(&Suite{}).Where("id = ?", b.ID).Update("name", "x").Error)
+				w.must(tx.Where("name = ?", "c").Delete(&Suite{}).Error)
+				w.must(tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ID: e.ID, PlanID: e.PlanID, ParentID: e.ParentID, Name: "y"}).Error)
+				var now Suite
+				w.must(tx.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate}).Take(&now, a.ID).Error)
+				now.Name = "a"
+				return tx.Save(&now).Error
+			}))
+			w.has("/a", "/a/x", "/a/y", "/old")
+			w.must(w.db.Transaction(func(tx *gorm.DB) error {
+				w.must(tx.Take(&Suite{}, old.ID).Error)
+				w.must(w.db.Delete(&Suite{}, old.ID).Error)
+				w.fails(tx.Select("*").Updates(old).Error, gormplugin.ErrStale)
+				return nil
+			}))
 		}},
 		{"a new parent that was deleted since the request has read it is not there", func(w *world) {
 			a, c := w.build("/a"), w.build("/a/b/c")
