@@ -238,8 +238,8 @@ func TestTable_marksAreZero(t *testing.T) {
 	})
 }
 
-// Keys and parents whose collations the database refuses to compare are named, for the trees and for
-// their leaves.
+// Keys and parents whose collations the database refuses to compare are named, for the trees and
+// for their leaves.
 func TestTable_collationsThatClash(t *testing.T) {
 	collations := map[fsck.Dialect][]string{fsck.PostgreSQL: {`"C"`, `"POSIX"`}, fsck.MySQL: {"utf8mb4_general_ci", "utf8mb4_unicode_ci"}}
 	eachDatabase(t, func(t *testing.T, url string, of fsck.Dialect) {
