@@ -72,7 +72,7 @@ func TestSentinels_looksOvertakeEachOther(t *testing.T) {
 	<-failed
 	found, err := s.look(t.Context())
 	testerr.Must(t, err)
-	conn, err := net.Dial("tcp", after.Addr)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", after.Addr)
 	testerr.Must(t, err)
 	kept := s.keep(conn, after.Addr)
 	close(goOn)

@@ -27,7 +27,7 @@ func TestImport_followsASuiteThatIsRenamed(t *testing.T) {
 			at := fmt.Sprintf("/api/plans/%d", plan.ID)
 			a := apitest.Made[plans.Suite](t, api, "POST", at+"/suites", fmt.Sprintf(`{"parent_id":%d,"name":"a"}`, plan.RootID), asJSON...)
 			lock := apitest.Made[struct{ Token string }](t, api, "POST", fmt.Sprintf("/api/suites/%d/lock", a.ID), `{"for":"10m"}`, asJSON...)
-			holder := append(asJSON, "Lock-Token", lock.Token)
+			holder := []string{"Content-Type", "application/json", "Lock-Token", lock.Token}
 			imported := make(chan apitest.Answer)
 			go func() {
 				answer, err := api.Try(t.Context(), "POST", at+"/import", `{"suites":["a/b/c"]}`, asJSON...)
