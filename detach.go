@@ -54,10 +54,6 @@ func (k *Lock) Detach(ctx context.Context) (Token, error) {
 		}
 	}
 	if err := h.endDetaching(k); err != nil {
-		if _, owner, _ := token.parse(); !h.lease.Shared {
-			// The lease has ended meanwhile, and nobody will ever have the token.
-			h.scope.locker.takeBack(ctx, unneeded{h.tree, owner, everything, h.scope, k.lease})
-		}
 		return "", err
 	}
 	k.endContext(nil)
