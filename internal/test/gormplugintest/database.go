@@ -188,6 +188,7 @@ func open(t *testing.T, d Database, s settings, tr *trace) *gorm.DB {
 	t.Helper()
 	pool := sql.OpenDB(tr.connector(d.Connector))
 	pool.SetMaxOpenConns(max(s.connections, 0))
+	pool.SetMaxIdleConns(64) // the default of two has storms connect for each transaction
 	t.Cleanup(func() {
 		if n := pool.Stats().InUse; n != 0 {
 			t.Errorf("%d connections are still in use", n)
