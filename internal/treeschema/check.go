@@ -39,9 +39,17 @@ func Tables(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) 
 
 // checkEach checks the tables, with their rows or without.
 func checkEach(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model, rows bool) (findings []Finding, err error) {
-	given := make(map[string]bool)
+	given, catalogues := make(map[string]bool), make(map[string]*catalogue)
+	look := func(table string) (*catalogue, error) {
+		if there := catalogues[table]; there != nil {
+			return there, nil
+		}
+		there, err := read(ctx, conn, d, table)
+		catalogues[table] = there
+		return there, err
+	}
 	for _, t := range tables {
-		there, err := read(ctx, conn, d, t.name())
+		there, err := look(t.name())
 		if err != nil {
 			return findings, err
 		}
@@ -51,7 +59,7 @@ func checkEach(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Mode
 		c := checker{dialect: d, table: t, catalogue: there, given: given}
 		above, key := there, t.Key
 		if t.isLeaf() && t.Above.Table != "" {
-			if above, err = read(ctx, conn, d, t.Above.Table); err != nil {
+			if above, err = look(t.Above.Table); err != nil {
 				return findings, err
 			}
 			key = t.Above.Key
