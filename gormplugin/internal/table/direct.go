@@ -62,10 +62,9 @@ func (d *Direct) first(read func(*sql.Rows) error) error {
 	return err
 }
 
-// UpdateDirect sets a column of the rows that match where.
-func (t *Table) UpdateDirect(db *gorm.DB, set *schema.Field, value any, where clause.Expression) error {
-	_, err := t.Direct(db).Add("UPDATE ? SET ? = ? WHERE ?", clause.Table{Name: t.TableName}, clause.Column{Name: set.DBName}, value, where).Exec()
-	return err
+// UpdateDirect sets a column of the rows that match where, and returns how many these were.
+func (t *Table) UpdateDirect(db *gorm.DB, set *schema.Field, value any, where clause.Expression) (int64, error) {
+	return t.Direct(db).Add("UPDATE ? SET ? = ? WHERE ?", clause.Table{Name: t.TableName}, clause.Column{Name: set.DBName}, value, where).Exec()
 }
 
 // Source begins a statement that reads. Outside of a transaction it reads where dbresolver would

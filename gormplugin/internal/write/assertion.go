@@ -176,7 +176,7 @@ func (s *statement) becomeWriter() error {
 		return nil
 	}
 	key := clause.Column{Name: t.Key.DBName}
-	err := t.UpdateDirect(s.DB, t.Key, key, clause.Expr{SQL: "1 = 0"})
+	_, err := t.UpdateDirect(s.DB, t.Key, key, clause.Expr{SQL: "1 = 0"})
 	switch {
 	case err == nil:
 		s.tx.IsWriter.Store(true)

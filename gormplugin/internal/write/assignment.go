@@ -201,7 +201,8 @@ func eachOf(t *table.Table, f *schema.Field, ids, values []any) clause.Expressio
 
 // writeEach writes a column of the rows with the ids.
 func (s *statement) writeEach(t *table.Table, f *schema.Field, ids, values []any) error {
-	return t.UpdateDirect(s.DB, f, eachOf(t, f, ids, values), t.KeyIn(table.Column(t.Key), ids))
+	_, err := t.UpdateDirect(s.DB, f, eachOf(t, f, ids, values), t.KeyIn(table.Column(t.Key), ids))
+	return err
 }
 
 // drop removes what is assigned to a column.

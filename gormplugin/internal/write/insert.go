@@ -238,8 +238,8 @@ func (s *statement) writeIDs(rows []*arrival) error {
 		}
 		// Only new rows have no path. Where the database gives only one of several keys back, GORM
 		// counts on from that, and may be wrong.
-		d := t.Direct(s.DB).Add("UPDATE ? SET ? = ? WHERE ? AND COALESCE(?, '') = ''", clause.Table{Name: t.TableName}, clause.Column{Name: f.DBName}, eachOf(t, f, ids, paths), t.KeyIn(table.Column(t.Key), ids), table.Column(f))
-		if written, err := d.Exec(); err != nil {
+		pathless := clause.Expr{SQL: "? AND COALESCE(?, '') = ''", Vars: []any{t.KeyIn(table.Column(t.Key), ids), table.Column(f)}}
+		if written, err := t.UpdateDirect(s.DB, f, eachOf(t, f, ids, paths), pathless); err != nil {
 			return err
 		} else if written != int64(len(ids)) {
 			return t.Unsupported("the database has not given the new rows the keys %v, which GORM has worked out: state the keys of all rows or of none, and give %q the tag `gorm:\"autoIncrementIncrement:…\"` with the server's auto_increment_increment, or create the rows one by one", ids, t.Key.DBName)
