@@ -192,15 +192,11 @@ func (s *statement) soleKey(stmt *gorm.Statement) (sole any) {
 		if reflect.DeepEqual(e, t.Seen) {
 			continue // GORM has added it already: the statement is in a transaction.
 		}
-		keys := stated(t, e)
-		if len(keys) != 1 {
+		keys := s.keysIn(e)
+		if len(keys) != 1 || sole != nil && sole != keys[0] {
 			return nil
 		}
-		key, err := t.KeyOf(s.DB, keys[0])
-		if err != nil || key == nil || sole != nil && sole != key {
-			return nil
-		}
-		sole = key
+		sole = keys[0]
 	}
 	return sole
 }
@@ -217,10 +213,24 @@ func (s *statement) mayMiss(stmt *gorm.Statement, found int) bool {
 		if _, or := e.(clause.OrConditions); or {
 			return true
 		}
-		keys := stated(s.Table, e)
+		keys := s.keysIn(e)
 		few = few || len(keys) > 0 && len(keys) <= found
 	}
 	return !few
+}
+
+// keysIn returns the keys that a condition states, if it is one on the key alone and they are keys:
+// neither a subquery nor a list in place of one. Otherwise it returns none.
+func (s *statement) keysIn(condition clause.Expression) []any {
+	var keys []any
+	for _, value := range stated(s.Table, condition) {
+		key, err := s.Table.KeyOf(s.DB, value)
+		if err != nil || key == nil {
+			return nil
+		}
+		keys = append(keys, key)
+	}
+	return keys
 }
 
 // stated returns the values of the key in a condition on nothing else, none if it is another one.

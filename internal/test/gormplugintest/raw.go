@@ -196,7 +196,7 @@ func rawChecks() []check {
 			w.has("/a", "/a/b", "/a/new", "/c")
 		}},
 		{"a write hits rows that an older snapshot lacks, or has otherwise", func(w *world) {
-			a, old := w.build("/a"), w.build("/old")
+			a, old, k := w.build("/a"), w.build("/old"), w.build("/k")
 			if d, err := dialect.Of(dialect.Name(w.db.Name())); err != nil || d.SoleWriter {
 				return
 			}
@@ -204,9 +204,11 @@ func rawChecks() []check {
 				w.must(tx.Take(&Suite{}, a.ID).Error) // from here on, a snapshot is kept
 				b, e := w.build("/a/b"), w.build("/a/e")
 				w.build("/c/d")
+				m := w.build("/m")
 				w.must(gormplugin.Rename(w.db, &Suite{}, a.ID, "z"))
 				w.must(tx.Model(&Suite{}).Where("id = ?", b.ID).Update("name", "x").Error)
 				w.must(tx.Where("name = ?", "c").Delete(&Suite{}).Error)
+				w.must(tx.Where(clause.Eq{Column: "id", Value: []int64{k.ID, m.ID}}).Delete(&Suite{}).Error)
 				w.must(tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ID: e.ID, PlanID: e.PlanID, ParentID: e.ParentID, Name: "y"}).Error)
 				var now Suite
 				w.must(tx.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate}).Take(&now, a.ID).Error)
