@@ -229,6 +229,7 @@ start_postgres() {
 		-c max_connections=500 -c fsync=off >"$scratch/postgres.log" 2>&1 &
 	wait_for postgres "$bin/pg_isready" -h 127.0.0.1 -p "$port" || return 1
 	export PATHLOCK_TEST_POSTGRES="postgres://postgres@127.0.0.1:$port/postgres"
+	export PGSSLMODE=disable # else each connection is made twice: with TLS, which is refused, and without
 }
 
 wants() { [[ -z ${some_servers:-} || " $some_servers " = *" $1 "* ]]; }

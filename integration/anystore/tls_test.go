@@ -17,6 +17,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testetcd"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -74,7 +75,9 @@ func TestTLS(t *testing.T) {
 				if leftOut == "cert_file" {
 					options.Del("key_file")
 				}
-				if leftOut != "" && !strings.HasPrefix(name, "Redis") { // which says so at once
+				if leftOut == "" {
+					options.Set("timeout", testlock.Patience.String())
+				} else if !strings.HasPrefix(name, "Redis") { // which says so at once
 					options.Set("timeout", "1s")
 				}
 				return open(t, addr+"?"+options.Encode()).Ping(t.Context())

@@ -46,7 +46,9 @@ type server struct {
 }
 
 // store returns a store that is closed at the end of the test.
-func (s *server) store(opts ...Option) *store { return closeStore(s.t, New(s.Client(), opts...)) }
+func (s *server) store(opts ...Option) *store {
+	return closeStore(s.t, New(s.Client(), patiently(opts)...))
+}
 
 // calls returns how often the server has carried out a command.
 func (s *server) calls(command string) int {

@@ -44,7 +44,7 @@ func Postgres(t *testing.T, locale string, settings map[string]string) gormplugi
 		own.RuntimeParams[key] = value
 	}
 	return gormplugintest.Database{
-		Connector: stdlib.GetConnector(*own),
+		Connector: keep(t, stdlib.GetConnector(*own)),
 		Dialector: func(pool *sql.DB) gorm.Dialector { return postgres.New(postgres.Config{Conn: pool}) },
 		Again:     true, // MySQL passes the whole suite; the writes, and when they fail, are the same
 		GivenUp:   &pgconn.PgError{Severity: "ERROR", Code: "40P01", Message: "deadlock detected"},
