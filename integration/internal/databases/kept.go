@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// keeper keeps the connections that pools close, and gives them to the next pool. PostgreSQL forks a
-// process for each connection, and tests open hundreds of pools one after the other.
+// keeper keeps the connections that pools close, and gives them to the next pool. PostgreSQL forks
+// a process for each connection, and tests open hundreds of pools one after the other.
 type keeper struct {
 	driver.Connector
 	mu    sync.Mutex
