@@ -17,9 +17,9 @@ const (
 	// longestConfirmation is how long a request waits in the queues of the members that confirm a
 	// grant, in case a release is on its way.
 	longestConfirmation = 100 * time.Millisecond
-	// linger is how long a request that has a majority waits for the others: the more members have
-	// a grant, the more may fail.
-	linger = 50 * time.Millisecond
+	// linger is the part of the time-out for which a request that has a majority waits for the
+	// others: the more members have a grant, the more may fail.
+	linger = 10
 	// firstPause and longestPause bound the pauses between two tries.
 	firstPause, longestPause = 10 * time.Millisecond, 200 * time.Millisecond
 )

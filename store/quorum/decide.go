@@ -85,7 +85,7 @@ func (r *request) confirm(lead grant) grants {
 				continue
 			}
 			if granted = append(granted, got); len(granted) == r.store.majority {
-				late.Reset(min(linger, r.Lease/8, r.patience()))
+				late.Reset(min(r.store.config.timeout/linger, r.Lease/8, r.patience()))
 			}
 		case <-late.C:
 			for m := range pending {

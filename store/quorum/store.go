@@ -81,9 +81,10 @@ func (c *config) name(i int) string {
 }
 
 // WithTimeout sets how long a member has to answer a question. One that does not is silent: it is
-// asked in the background alone until it answers. A call ends at the latest its wait plus the
-// time-outs of all members after it began. Values that are not positive are ignored. Defaults to
-// half a second.
+// asked in the background alone until it answers. A request that a majority has granted waits for
+// the other members for a tenth of this time, and does without those that take longer. A call ends
+// at the latest its wait plus the time-outs of all members after it began. Values that are not
+// positive are ignored. Defaults to half a second.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) { c.timeout = cmp.Or(max(d, 0), c.timeout) }
 }
