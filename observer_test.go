@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
@@ -149,15 +150,18 @@ func TestObserverThatPanicsKeepsNothingLocked(t *testing.T) {
 
 // A program that leaves its log or its metrics out meets no panic when a lock is lost.
 func TestNew_takesNoNilLogAndNoNilObserver(t *testing.T) {
-	var log strings.Builder
-	l := pathlock.New(memstore.New(), pathlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))), pathlock.WithLogger(nil), pathlock.WithObserver(nil))
-	lock := acquire(t.Context(), t, l, "X /a")
-	testerr.Must(t, l.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()))
-	<-lock.Context().Done()
-	testerr.MustBe(t, "release", lock.Release(t.Context()), pathlock.ErrLost)
-	if text := log.String(); strings.Contains(text, "panic") || !strings.Contains(text, "released by force") {
-		t.Error(text)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		l := pathlock.New(memstore.New(), pathlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))), pathlock.WithLogger(nil), pathlock.WithObserver(nil))
+		lock := acquire(t.Context(), t, l, "X /a")
+		testerr.Must(t, l.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()))
+		<-lock.Context().Done()
+		synctest.Wait() // the loss is logged after the context has ended
+		testerr.MustBe(t, "release", lock.Release(t.Context()), pathlock.ErrLost)
+		if text := log.String(); strings.Contains(text, "panic") || !strings.Contains(text, "released by force") {
+			t.Error(text)
+		}
+	})
 }
 
 func TestServesKnowsWhoseHandlersRun(t *testing.T) {
