@@ -31,12 +31,12 @@ type adding struct {
 func (p *inUse) addingOnly(db *gorm.DB) (*gorm.DB, error) {
 	tx := db.Session(&gorm.Session{})
 	binary := ""
-	if d := p.guard.Dialect; d.Collation != nil {
+	if p.Dialect.Collation != nil {
 		var version string
 		if err := tx.Raw("SELECT VERSION()").Row().Scan(&version); err != nil {
 			return nil, err
 		}
-		binary = d.Collation(version)
+		binary = p.Dialect.Collation(version)
 	}
 	tx.Dialector = adding{tx.Dialector, p, binary}
 	return tx, nil
@@ -44,26 +44,25 @@ func (p *inUse) addingOnly(db *gorm.DB) (*gorm.DB, error) {
 
 // Migrator implements [gorm.Dialector].
 func (a adding) Migrator(db *gorm.DB) gorm.Migrator {
-	return addingMigrator{a.Dialector.Migrator(db), db, a.plugin, a.binary}
+	return addingMigrator{a.Dialector.Migrator(db), db, a}
 }
 
 // addingMigrator is the migrator of [adding].
 type addingMigrator struct {
 	gorm.Migrator
-	db     *gorm.DB
-	plugin *inUse
-	binary string
+	db *gorm.DB
+	of adding
 }
 
 // present returns what the database has of a registered model's table; ok is false for other
 // models.
-func (m addingMigrator) present(model any) (there treeschema.Present, ok bool, err error) {
-	t := m.plugin.catalogue.Models[table.Pointee(model)]
+func (p *inUse) present(db *gorm.DB, model any) (there treeschema.Present, ok bool, err error) {
+	t := p.Models[table.Pointee(model)]
 	if t == nil {
 		return there, false, nil
 	}
-	err = m.plugin.onCatalogue(m.db, func(ctx context.Context, conn treeschema.Conn) (err error) {
-		there, err = treeschema.Look(ctx, conn, m.plugin.guard.Dialect, t.TableName)
+	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) (err error) {
+		there, err = treeschema.Look(ctx, conn, p.Dialect, t.TableName)
 		return err
 	})
 	return there, true, err
@@ -72,7 +71,7 @@ func (m addingMigrator) present(model any) (there treeschema.Present, ok bool, e
 // HasTable looks for the table in the schema that statements find it in. GORM's own looks in the
 // current one.
 func (m addingMigrator) HasTable(model any) bool {
-	there, ok, err := m.present(model)
+	there, ok, err := m.of.plugin.present(m.db, model)
 	if !ok {
 		return m.Migrator.HasTable(model)
 	}
@@ -81,7 +80,7 @@ func (m addingMigrator) HasTable(model any) bool {
 
 // ColumnTypes says which columns there are.
 func (m addingMigrator) ColumnTypes(model any) ([]gorm.ColumnType, error) {
-	there, ok, err := m.present(model)
+	there, ok, err := m.of.plugin.present(m.db, model)
 	if !ok {
 		return m.Migrator.ColumnTypes(model)
 	}
@@ -97,7 +96,7 @@ func (m addingMigrator) ColumnTypes(model any) ([]gorm.ColumnType, error) {
 // else uses.
 func (m addingMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
 	expr := m.Migrator.FullDataTypeOf(f)
-	t := m.plugin.catalogue.Models[f.Schema.ModelType]
+	t := m.of.plugin.Models[f.Schema.ModelType]
 	typ := strings.ToLower(expr.SQL)
 	if t == nil || strings.Contains(typ, "collate") || !strings.HasPrefix(typ, "text") && !strings.HasPrefix(strings.TrimPrefix(typ, "var"), "char") {
 		return expr
@@ -105,8 +104,8 @@ func (m addingMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
 	layout := t.Layout()
 	paths := f.DBName == layout.Path || f.DBName == layout.IDPath
 	keys := slices.Contains(layout.TextKeys, f.DBName) && !m.refersElsewhere(f)
-	if m.binary != "" && (paths || m.plugin.guard.Dialect.CollatesKeys && (keys || f.DBName == layout.Name)) {
-		expr.SQL += " COLLATE " + m.binary
+	if m.of.binary != "" && (paths || m.of.plugin.Dialect.CollatesKeys && (keys || f.DBName == layout.Name)) {
+		expr.SQL += " COLLATE " + m.of.binary
 	}
 	return expr
 }
@@ -116,7 +115,7 @@ func (m addingMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
 func (m addingMigrator) refersElsewhere(f *schema.Field) bool {
 	for _, rel := range f.Schema.Relationships.Relations {
 		for _, ref := range rel.References {
-			if ref.ForeignKey == f && ref.PrimaryKey != nil && m.plugin.catalogue.Models[ref.PrimaryKey.Schema.ModelType] == nil {
+			if ref.ForeignKey == f && ref.PrimaryKey != nil && m.of.plugin.Models[ref.PrimaryKey.Schema.ModelType] == nil {
 				return true
 			}
 		}
@@ -126,7 +125,7 @@ func (m addingMigrator) refersElsewhere(f *schema.Field) bool {
 
 // MigrateColumn leaves a column as it is, but for a UNIQUE constraint that the model asks for.
 func (m addingMigrator) MigrateColumn(model any, f *schema.Field, have gorm.ColumnType) error {
-	there, ok, err := m.present(model)
+	there, ok, err := m.of.plugin.present(m.db, model)
 	switch {
 	case m.remakes(), !f.Creatable && !f.Updatable:
 		return nil // a column that the model only reads may be generated
@@ -149,7 +148,7 @@ func (m addingMigrator) CreateConstraint(model any, name string) error {
 
 // HasIndex looks for the index where the table is.
 func (m addingMigrator) HasIndex(model any, name string) bool {
-	there, ok, err := m.present(model)
+	there, ok, err := m.of.plugin.present(m.db, model)
 	if !ok {
 		return m.Migrator.HasIndex(model, name)
 	}
@@ -164,4 +163,4 @@ func (m addingMigrator) BuildIndexOptions(fields []schema.IndexOption, stmt *gor
 
 // remakes reports whether GORM changes a table by recreating it. Foreign keys cannot be switched
 // off within a transaction, and the tree may refer to any model's table with ON DELETE CASCADE.
-func (m addingMigrator) remakes() bool { return m.plugin.guard.Dialect.RemakesTables }
+func (m addingMigrator) remakes() bool { return m.of.plugin.Dialect.RemakesTables }

@@ -103,11 +103,11 @@ func Copy(db *gorm.DB, dest, id any, to Place, opts ...CopyOption) (rows int64, 
 	if c.Parent, err = to.parentKey(db, t, c.ID); err != nil {
 		return 0, err
 	}
-	if err := p.engine.CheckCopy(c); err != nil {
+	if err := p.CheckCopy(c); err != nil {
 		return 0, err
 	}
 	err = p.operate(db, func(db *gorm.DB) error {
-		return p.engine.Copy(db.Session(&gorm.Session{NewDB: true}).Model(t.Fresh()), c)
+		return p.Copy(db.Session(&gorm.Session{NewDB: true}).Model(t.Fresh()), c)
 	})
 	if err != nil {
 		return 0, err

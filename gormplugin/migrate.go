@@ -47,10 +47,7 @@ import (
 // a tree id of eight bytes, and ids that are texts or bytes get 191, unless the dialector has a
 // DefaultStringSize. Tag a field `gorm:"size:…"` for another size.
 func AutoMigrate(db *gorm.DB, others ...any) error {
-	p, err := pluginOf(db)
-	if err == nil {
-		err = checkSession(db)
-	}
+	p, err := pluginOfSession(db)
 	if err != nil {
 		return err
 	}
@@ -74,7 +71,7 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 func (p *inUse) alone(db *gorm.DB, migrate func(*gorm.DB) error) error {
 	return p.inTurn(db, func() error {
 		locked := func(tx *gorm.DB) error { return p.locked(tx, migrate) }
-		if p.guard.Dialect.CommitsDDL {
+		if p.Dialect.CommitsDDL {
 			return pinned(db, locked)
 		}
 		return db.Transaction(locked)
@@ -125,7 +122,7 @@ func (p *inUse) migrate(db *gorm.DB, others []any) ([]Finding, error) {
 
 // unmade says what to do if the rows prevent a unique index.
 func (p *inUse) unmade(err error) error {
-	if p.guard.Dialect.Classify(err) != dialect.FailureDuplicate && !errors.Is(err, gorm.ErrDuplicatedKey) {
+	if p.Dialect.Classify(err) != dialect.FailureDuplicate && !errors.Is(err, gorm.ErrDuplicatedKey) {
 		return err
 	}
 	return fmt.Errorf("%w, or another value that must be unique: rename siblings of one name, or have pathlock fsck --repair do it, after filling a parent column that is new: %w", ErrNameTaken, err)
@@ -133,8 +130,7 @@ func (p *inUse) unmade(err error) error {
 
 // migrateModel makes or completes the table of a model.
 func (p *inUse) migrateModel(db *gorm.DB, model any) error {
-	m := addingMigrator{plugin: p, db: db}
-	if there, ok, err := m.present(model); err != nil || ok && there.Exists && !there.IsTable {
+	if there, ok, err := p.present(db, model); err != nil || ok && there.Exists && !there.IsTable {
 		return err // the final check reports what it is instead
 	}
 	tx, err := p.addingOnly(db)

@@ -43,7 +43,7 @@ func (p *inUse) inTurn(db *gorm.DB, try func() error) error {
 // locked runs migrate while no other program has the lock of migrations. Otherwise the error is
 // [errMigrating]. tx is a transaction or, where the lock has to be released, one connection.
 func (p *inUse) locked(tx *gorm.DB, migrate func(*gorm.DB) error) (err error) {
-	d := p.guard.Dialect
+	d := p.Dialect
 	if d.LockMigration == "" {
 		return migrate(tx)
 	}

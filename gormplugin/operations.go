@@ -27,7 +27,7 @@ func subject(db *gorm.DB, model any) (*inUse, *table.Table, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := p.catalogue.TableFor(model)
+	t, err := p.TableFor(model)
 	return p, t, err
 }
 
@@ -59,7 +59,7 @@ func (p *inUse) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if db.Error != nil {
 		return db.Error
 	}
-	running, err := p.guard.TransactionOf(db)
+	running, err := p.TransactionOf(db)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (p *inUse) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if running != nil {
 		return under(ctx)
 	}
-	return txn.RetryTransaction(ctx, db, p.engine.MaxTries, p.guard.Locker, under)
+	return txn.RetryTransaction(ctx, db, p.MaxTries, p.Locker, under)
 }
 
 // Rename gives the row with the id another name, and all its descendants the paths that follow from
@@ -256,7 +256,7 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 		}
 	}
 	db := tx.Session(&gorm.Session{NewDB: true, Context: gincontext.Join(tx.Statement.Context)}).Model(t.Fresh())
-	return p.engine.AssertNodes(db, t, keys, lock)
+	return p.AssertNodes(db, t, keys, lock)
 }
 
 // AllowRawWrites returns a DB on which [gorm.DB.Exec] and [gorm.DB.Raw] may write to guarded

@@ -46,9 +46,7 @@ type Plugin struct {
 // inUse is a plugin with what it knows of the one DB that uses it.
 type inUse struct {
 	*Plugin
-	guard     *txn.Guard
-	catalogue *table.Catalogue
-	engine    *write.Engine
+	*write.Engine
 	// db is set once, by Initialize, after everything else.
 	db atomic.Pointer[gorm.DB]
 }
@@ -82,7 +80,7 @@ func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 func (p *Plugin) free() *inUse {
 	engine := p.settings
 	engine.Guard, engine.Catalogue = txn.NewGuard(engine.Locker), new(table.Catalogue)
-	u := &inUse{Plugin: p, guard: engine.Guard, catalogue: engine.Catalogue, engine: &engine}
+	u := &inUse{Plugin: p, Engine: &engine}
 	p.use.Store(u)
 	return u
 }
@@ -90,7 +88,7 @@ func (p *Plugin) free() *inUse {
 // current returns the plugin with the DB that uses it, or with none, if that was closed.
 func (p *Plugin) current() *inUse {
 	u := p.use.Load()
-	if u.db.Load() == nil || !u.guard.IsClosed() {
+	if u.db.Load() == nil || !u.IsClosed() {
 		return u
 	}
 	return p.free()
@@ -119,20 +117,20 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 func (p *inUse) initialize(db *gorm.DB) error {
 	if p.db.Load() != nil {
 		// dbresolver opens a further DB of the same configuration for each source and replica.
-		if db.Plugins[pluginName] != gorm.Plugin(p.Plugin) || db.Name() != string(p.guard.Dialect.Name) {
+		if db.Plugins[pluginName] != gorm.Plugin(p.Plugin) || db.Name() != string(p.Dialect.Name) {
 			return errors.New("gormplugin: the plugin is in use by a DB already: close that one first, or make a plugin for each")
 		}
 		return p.attach(db)
 	}
-	if err := errors.Join(p.guard.Locker.Check(), txn.RefuseSharding(db)); err != nil {
+	if err := errors.Join(p.Locker.Check(), txn.RefuseSharding(db)); err != nil {
 		return err
 	}
 	d, err := dialect.Of(dialect.Name(db.Name()))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnsupportedDatabase, err)
 	}
-	p.guard.Dialect, p.guard.DB = d, db
-	if err := p.catalogue.InspectAll(db, d, p.specs, p.engine.Asserts); err != nil {
+	p.Dialect, p.DB = d, db
+	if err := p.InspectAll(db, d, p.specs, p.Asserts); err != nil {
 		return err
 	}
 	for _, r := range p.lookups {
@@ -150,10 +148,10 @@ func (p *inUse) initialize(db *gorm.DB) error {
 
 // attach puts the plugin into a DB.
 func (p *inUse) attach(db *gorm.DB) error {
-	if err := p.guard.RecogniseNow(db); err != nil {
+	if err := p.RecogniseNow(db); err != nil {
 		return err
 	}
-	if err := p.guard.WrapPool(db); err != nil {
+	if err := p.WrapPool(db); err != nil {
 		return err
 	}
 	if err := p.register(db); err != nil {
@@ -173,7 +171,7 @@ func pluginOf(db *gorm.DB) (*inUse, error) {
 	}
 	u := p.use.Load()
 	switch {
-	case u.guard.IsReplacedOn(db):
+	case u.IsReplacedOn(db):
 		return nil, errReplaced
 	case u.db.Load() == nil:
 		return nil, errUnused
@@ -181,13 +179,14 @@ func pluginOf(db *gorm.DB) (*inUse, error) {
 	return u, txn.RefuseSharding(db)
 }
 
-// checkSession refuses a session that was made before the DB used the plugin, on which no guarded
-// write would succeed.
-func checkSession(db *gorm.DB) error {
-	if _, bare := txn.Unwrapped(db.Statement.ConnPool).(*sql.DB); bare {
-		return fmt.Errorf("%w: this session was made before db.Use, by Debug or WithContext for example: make it afterwards", ErrUnmanagedTransaction)
+// pluginOfSession is [pluginOf] that refuses a session which was made before the DB used the plugin,
+// on which no guarded write would succeed.
+func pluginOfSession(db *gorm.DB) (*inUse, error) {
+	p, err := pluginOf(db)
+	if _, bare := txn.Unwrapped(db.Statement.ConnPool).(*sql.DB); bare && err == nil {
+		err = fmt.Errorf("%w: this session was made before db.Use, by Debug or WithContext for example: make it afterwards", ErrUnmanagedTransaction)
 	}
-	return nil
+	return p, err
 }
 
 // register adds the plugin's callbacks to GORM's chains: one at each end, and one that replaces
@@ -195,31 +194,31 @@ func checkSession(db *gorm.DB) error {
 // SkipDefaultTransaction.
 func (p *inUse) register(db *gorm.DB) error {
 	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
-	creating, updating, deleting := p.engine.Writers(db)
+	creating, updating, deleting := p.Writers(db)
 	return errors.Join(
-		create.Before("*").Register("pathlock:begin_create", p.engine.Begin(creating)),
-		p.engine.Install(creating, create.Replace),
-		create.After("*").Register("pathlock:end_create", p.engine.End(create.Execute)),
+		create.Before("*").Register("pathlock:begin_create", p.Begin(creating)),
+		p.Install(creating, create.Replace),
+		create.After("*").Register("pathlock:end_create", p.End(create.Execute)),
 
-		update.Before("*").Register("pathlock:begin_update", p.engine.Begin(updating)),
-		p.engine.Install(updating, update.Replace),
-		update.After("*").Register("pathlock:end_update", p.engine.End(update.Execute)),
+		update.Before("*").Register("pathlock:begin_update", p.Begin(updating)),
+		p.Install(updating, update.Replace),
+		update.After("*").Register("pathlock:end_update", p.End(update.Execute)),
 
-		remove.Before("*").Register("pathlock:begin_delete", p.engine.Begin(deleting)),
-		p.engine.Install(deleting, remove.Replace),
-		remove.After("*").Register("pathlock:end_delete", p.engine.End(remove.Execute)),
+		remove.Before("*").Register("pathlock:begin_delete", p.Begin(deleting)),
+		p.Install(deleting, remove.Replace),
+		remove.After("*").Register("pathlock:end_delete", p.End(remove.Execute)),
 
-		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.engine.WatchQuery),
-		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.engine.WatchRow),
-		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.engine.WatchExec),
+		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.WatchQuery),
+		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.WatchRow),
+		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.WatchExec),
 
-		db.Callback().Query().After("*").Register("pathlock:end_query", p.engine.EndRead),
+		db.Callback().Query().After("*").Register("pathlock:end_query", p.EndRead),
 		db.Callback().Row().After("gorm:row").Register("pathlock:keep_rows", txn.KeepRows),
-		db.Callback().Row().After("*").Register("pathlock:end_row", p.engine.EndRead),
-		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.engine.EndRead),
+		db.Callback().Row().After("*").Register("pathlock:end_row", p.EndRead),
+		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.EndRead),
 	)
 }
 
 // Pool wraps the connections of a further database, such as another source of dbresolver's, so that
 // the plugin guards the transactions on them. Use it as the Conn of the source's dialector.
-func (p *Plugin) Pool(db *sql.DB) gorm.ConnPool { return p.current().guard.Pool(db) }
+func (p *Plugin) Pool(db *sql.DB) gorm.ConnPool { return p.current().Guard.Pool(db) }

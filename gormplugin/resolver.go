@@ -79,7 +79,7 @@ var (
 // was derived from it takes what was kept.
 func (r *resolver) Prepare(ctx context.Context) context.Context {
 	if p := r.plugin.use.Load(); p.db.Load() != nil {
-		return p.catalogue.WithRecall(ctx)
+		return p.WithRecall(ctx)
 	}
 	return ctx
 }
@@ -100,7 +100,7 @@ func (r *resolver) ResolveAll(ctx context.Context, ids []string) []pathlock.Reso
 	if err != nil {
 		return slices.Repeat([]pathlock.Resolution{{Err: err}}, len(ids))
 	}
-	d := p.guard.Dialect
+	d := p.Dialect
 	unfit := func(found pathlock.Resolution) bool { return d.Classify(found.Err) == dialect.FailureUnfit }
 	if len(ids) > 1 && slices.ContainsFunc(results, unfit) {
 		// One that the column cannot hold has failed the look-up of all.
@@ -139,7 +139,7 @@ func (r *resolver) resolveAll(ctx context.Context, p *inUse, ids []string) ([]pa
 
 // lookup returns how the rows are found by the column.
 func (r *resolver) lookup(p *inUse) (table.Lookup, error) {
-	t, err := p.catalogue.TableFor(r.model)
+	t, err := p.TableFor(r.model)
 	if err != nil {
 		return table.Lookup{}, err
 	}

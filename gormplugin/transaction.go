@@ -29,7 +29,7 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 	ctx, handed := txn.WithJournal(ctx)
 	var locker *pathlock.Locker
 	if p, err := pluginOf(db); err == nil {
-		locker = p.guard.Locker
+		locker = p.Locker
 	}
 	return txn.RetryTransaction(ctx, db, DefaultMaxTries, locker, func(ctx context.Context) error {
 		err := db.WithContext(ctx).Transaction(fn, opts...)
@@ -125,7 +125,7 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 	if tx.DryRun {
 		return nil
 	}
-	t, err := p.guard.TransactionOf(tx)
+	t, err := p.TransactionOf(tx)
 	switch {
 	case err != nil:
 		return err

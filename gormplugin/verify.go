@@ -92,10 +92,7 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 // Another error means that the checks failed to run, or that no model is registered. In tables that
 // [AutoMigrate] makes, Verify finds nothing.
 func Verify(db *gorm.DB) error {
-	p, err := pluginOf(db)
-	if err == nil {
-		err = checkSession(db)
-	}
+	p, err := pluginOfSession(db)
 	if err != nil {
 		return err
 	}
@@ -108,13 +105,13 @@ func Verify(db *gorm.DB) error {
 
 // findings checks the tables, and whatever else check does.
 func (p *inUse) findings(db *gorm.DB, check func(context.Context, treeschema.Conn, *dialect.Dialect, []treeschema.Model) ([]Finding, error)) (findings []Finding, err error) {
-	if len(p.catalogue.All) == 0 {
+	if len(p.All) == 0 {
 		return nil, errors.New("gormplugin: no model is registered, so nothing is guarded")
 	}
 	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
 		tables, err := p.layout()
 		if err == nil {
-			findings, err = check(ctx, conn, p.guard.Dialect, tables)
+			findings, err = check(ctx, conn, p.Dialect, tables)
 		}
 		return err
 	})
@@ -150,8 +147,8 @@ func (p *inUse) onCatalogue(db *gorm.DB, read func(context.Context, treeschema.C
 // layout says which columns form the trees, in the order in which the models were registered, and
 // which ones resolvers look rows up by.
 func (p *inUse) layout() ([]treeschema.Model, error) {
-	layout := make([]treeschema.Model, 0, len(p.catalogue.All))
-	for _, t := range p.catalogue.All {
+	layout := make([]treeschema.Model, 0, len(p.All))
+	for _, t := range p.All {
 		model := t.Layout()
 		for _, r := range p.lookups {
 			l, err := r.lookup(p)

@@ -40,12 +40,12 @@ func VerifyLocks(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	store, err := p.guard.Locker.StoreID(db.Statement.Context)
+	store, err := p.Locker.StoreID(db.Statement.Context)
 	if err != nil {
 		return fmt.Errorf("gormplugin: VerifyLocks: %w", err)
 	}
 	var errs []error
-	for _, t := range p.catalogue.All {
+	for _, t := range p.All {
 		if t.IsLeaf {
 			continue // its locks are those of the table above
 		}
