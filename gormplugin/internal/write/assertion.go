@@ -16,75 +16,61 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// planner plans and asserts a write that locks what it relies on.
-type planner struct {
-	// Plan works out what the write does, and so which path locks it needs: by plain reads at
-	// first, and by locking ones in the second attempt.
-	Plan func(locking bool) (plan.Demand, error)
-	// Assert row-locks what the plan relies on, and compares it with the plan as it works out under
-	// these locks. It is skipped without [Engine.Asserts], unless the caller has asked for nothing
-	// else.
-	Assert func() error
-}
-
 // planAndAssert plans a write, takes its path locks and asserts the plan, within the write's
 // transaction. At first it believes plain reads. If these turn out to be out of date, which they
 // always are in a transaction with an old snapshot, it starts again with locking reads. It then
 // does not wait for path locks: others may need the rows that are locked by then.
-func (s *statement) planAndAssert(r planner) error {
+//
+// work works out what the write does, and so which path locks it needs. assert row-locks what the
+// plan relies on, and compares it with the plan as it works out under these locks. It is skipped
+// without [Engine.Asserts], unless the caller has asked for nothing else.
+func (s *statement) planAndAssert(work func(locking bool) (plan.Demand, error), assert func() error) error {
 	attempt := 1
 	for wait, locking := s.TransactionWait, false; ; wait, locking, attempt = pathlock.NoWait, true, 2 {
-		planned, err := r.Plan(locking)
+		planned, err := work(locking)
 		if err != nil {
 			if !locking && s.Asserts && isOutdated(err) {
 				continue
 			}
 			return err
 		}
-		if err := s.acquire(planned, wait); err != nil || !s.Asserts && !s.asked {
+		if err := s.acquire(planned, wait); err != nil || !s.Asserts && s.nodes == nil {
 			return err
 		}
 		err = txn.InStep(s.DB.Statement.Context, s.Locker, pathlock.Step{Kind: pathlock.StepAssert, Attempt: attempt}, func(ctx context.Context) error {
 			outer := s.DB.Statement.Context
 			s.DB.Statement.Context = ctx
 			defer func() { s.DB.Statement.Context = outer }()
-			return r.Assert()
+			return assert()
 		})
-		if err == nil || locking || !hasMoved(err) {
+		if err == nil || locking || !errors.Is(err, pathlock.ErrPathChanged) {
 			return err
 		}
 	}
 }
 
-// planOn works out what a change does to the rows that it hits. known are rows above that need not
-// be read again; the others are read with a lock.
-type planOn func(hit plan.Hits, known map[any]*table.Node, lock string) (*plan.Effect, error)
-
-// assertEffect is planAndAssert for a statement that hits rows, those of stmt. planned, with its
-// error, is the plan on plain reads.
-func (s *statement) assertEffect(stmt *gorm.Statement, planned *plan.Effect, failed error, on planOn) (found *plan.Effect, err error) {
-	err = s.planAndAssert(planner{
-		Plan: func(locking bool) (plan.Demand, error) {
-			if found, err = planned, failed; !locking {
-				return found, err
-			}
-			hit, err := s.targetsOf(stmt, nil, s.Dialect.Update)
-			if err == nil {
-				found, err = on(hit, nil, s.Dialect.Share)
-			}
+// assertEffect is planAndAssert for a change of the rows that stmt hits. planned, with its error, is
+// the plan on plain reads.
+func (s *statement) assertEffect(c *plan.Change, stmt *gorm.Statement, planned *plan.Effect, failed error) (found *plan.Effect, err error) {
+	err = s.planAndAssert(func(locking bool) (plan.Demand, error) {
+		if found, err = planned, failed; !locking {
 			return found, err
-		},
-		Assert: func() error {
-			locked, hit, err := s.lockPlanned(stmt, found)
-			if err != nil {
-				return err
-			}
-			before := found
-			if found, err = on(hit, locked, s.Dialect.Share); err != nil {
-				return err
-			}
-			return before.Differs(found, locked)
-		},
+		}
+		hit, err := s.targetsOf(stmt, nil, s.Dialect.Update)
+		if err == nil {
+			found, err = s.effectOf(c, hit, nil, s.Dialect.Share)
+		}
+		return found, err
+	}, func() error {
+		locked, hit, err := s.lockPlanned(stmt, found)
+		if err != nil {
+			return err
+		}
+		before := found
+		if found, err = s.effectOf(c, hit, locked, s.Dialect.Share); err != nil {
+			return err
+		}
+		return before.Differs(found, locked)
 	})
 	return found, err
 }
@@ -96,9 +82,6 @@ func isOutdated(err error) bool {
 		pathlock.ErrNotFound, pathlock.ErrPathChanged, fault.ErrWouldCycle, fault.ErrPathTooLong, fault.ErrMisplaced,
 	}, func(outdated error) bool { return errors.Is(err, outdated) })
 }
-
-// hasMoved reports whether an error says that something is not where it was planned to be.
-func hasMoved(err error) bool { return errors.Is(err, pathlock.ErrPathChanged) }
 
 // lockChains row-locks the nodes, of the table above, and everything above them for sharing, and
 // checks that each is where it was planned to be: see [plan.Chains.Check]. It returns the locked

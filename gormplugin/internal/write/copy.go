@@ -92,19 +92,16 @@ func (x *copying) copyWithin() error {
 	if err := x.becomeWriter(); err != nil {
 		return err
 	}
-	err := x.planAndAssert(planner{
-		Plan: func(locking bool) (plan.Demand, error) {
-			switch {
-			case locking:
-				return x, x.planCopy(x.Dialect.Share)
-			case x.Copy == nil:
-				return x, x.planCopy("")
-			default:
-				return x, nil
-			}
-		},
-		Assert: x.assertCopy,
-	})
+	err := x.planAndAssert(func(locking bool) (plan.Demand, error) {
+		switch {
+		case locking:
+			return x, x.planCopy(x.Dialect.Share)
+		case x.Copy == nil:
+			return x, x.planCopy("")
+		default:
+			return x, nil
+		}
+	}, x.assertCopy)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (k *deleting) Write() error {
 	if planned == nil {
 		planned, err = k.surveyEffect(deletion, stmt)
 	}
-	gone, err := k.assertChange(deletion, stmt, planned, err)
+	gone, err := k.assertEffect(deletion, stmt, planned, err)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (s *statement) surveyEffect(c *plan.Change, stmt *gorm.Statement) (*plan.Ef
 // that need not be read again; the others are read with a lock.
 func (s *statement) effectOf(c *plan.Change, hit plan.Hits, known map[any]*table.Node, lock string) (*plan.Effect, error) {
 	t := s.Table
-	if err := cmp.Or(s.op.missed(t, len(hit.Live)), t.CheckChange(c, hit)); err != nil {
+	if err := cmp.Or(s.op.missed(t, len(hit.Live)), s.nodes.check(t, hit), t.CheckChange(c, hit)); err != nil {
 		return nil, err
 	}
 	affected := c.Affected(hit)
@@ -58,7 +58,11 @@ func (s *statement) effectOf(c *plan.Change, hit plan.Hits, known map[any]*table
 			return nil, err
 		}
 	}
-	return t.Update(c, hit, parents)
+	x, err := t.Update(c, hit, parents)
+	if err == nil {
+		err = s.nodes.hold(t, x)
+	}
+	return x, err
 }
 
 // placed looks up the parent that a change states by its goal. It returns the change with that
@@ -74,11 +78,4 @@ func (s *statement) placed(c *plan.Change, goal plan.Spot, above map[any]*table.
 	}
 	reached, err := t.Reach(*c, at[goal])
 	return &reached, above, err
-}
-
-// assertChange locks what an effect of a change rests on, and asserts it: see assertEffect.
-func (s *statement) assertChange(c *plan.Change, stmt *gorm.Statement, planned *plan.Effect, failed error) (*plan.Effect, error) {
-	return s.assertEffect(stmt, planned, failed, func(hit plan.Hits, known map[any]*table.Node, lock string) (*plan.Effect, error) {
-		return s.effectOf(c, hit, known, lock)
-	})
 }

@@ -166,21 +166,18 @@ func (k *inserting) settle(rows []*arrival) error {
 	}
 	var parents map[any]*table.Node
 	var x *plan.Insertion
-	return k.planAndAssert(planner{
-		Plan: func(locking bool) (_ plan.Demand, err error) {
-			known, lock := k.seen, ""
-			if locking {
-				known, lock = nil, k.Dialect.Share
-			}
-			if parents, err = k.parentsOf(rows, known, lock); err == nil {
-				x, err = k.Table.Insert(planned(rows), parents)
-			}
-			return x, err
-		},
-		Assert: func() error {
-			_, err := k.lockChains(x.Parents, parents)
-			return err
-		},
+	return k.planAndAssert(func(locking bool) (_ plan.Demand, err error) {
+		known, lock := k.seen, ""
+		if locking {
+			known, lock = nil, k.Dialect.Share
+		}
+		if parents, err = k.parentsOf(rows, known, lock); err == nil {
+			x, err = k.Table.Insert(planned(rows), parents)
+		}
+		return x, err
+	}, func() error {
+		_, err := k.lockChains(x.Parents, parents)
+		return err
 	})
 }
 

@@ -3,7 +3,6 @@ package write
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -95,7 +94,7 @@ func (c *refusedContext) Err() error { return c.err }
 // in. If lock is set, it first takes their path locks. It returns where the nodes are, in the order
 // of the keys. Plans and assertions treat them as rows that are about to be deleted.
 func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool) (_ []pathlock.Location, err error) {
-	s := &statement{Engine: e, DB: db, Table: t, asked: true, pathLocks: pathLocks{Operation: "raw", Note: "raw SQL on " + t.TableName}}
+	s := &statement{Engine: e, DB: db, Table: t, nodes: &assertedNodes{keys, lock}, pathLocks: pathLocks{Operation: "raw", Note: "raw SQL on " + t.TableName}}
 	s.tx, err = e.TransactionOf(db)
 	switch {
 	case err != nil:
@@ -108,15 +107,8 @@ func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool)
 		return nil, s.explained(err)
 	}
 	stmt := db.Where(t.KeyIn(table.Column(t.Key), keys)).Statement
-	on := func(hit plan.Hits, known map[any]*table.Node, share string) (*plan.Effect, error) {
-		return s.nodesOf(keys, hit, known, share, lock)
-	}
-	var planned *plan.Effect
-	hit, known, err := s.survey(stmt, nil)
-	if err == nil {
-		planned, err = on(hit, known, "")
-	}
-	found, err := s.assertEffect(stmt, planned, err, on)
+	planned, err := s.surveyEffect(deletion, stmt)
+	found, err := s.assertEffect(deletion, stmt, planned, err)
 	if err != nil {
 		return nil, s.explained(err)
 	}
@@ -130,34 +122,46 @@ func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool)
 	return locations, nil
 }
 
-// nodesOf plans the assertion of the nodes with the keys: each has to be there, and its own path
-// has to be right, too. Without lock, the plan needs no path locks.
-func (s *statement) nodesOf(keys []any, hit plan.Hits, known map[any]*table.Node, share string, lock bool) (*plan.Effect, error) {
-	t := s.Table
+// assertedNodes are nodes whose assertion a caller asks for, nil for none. Without lock, it needs no
+// path locks.
+type assertedNodes struct {
+	keys []any
+	lock bool
+}
+
+// check refuses what a statement hits unless each of the nodes is there.
+func (a *assertedNodes) check(t *table.Table, hit plan.Hits) error {
+	if a == nil {
+		return nil
+	}
 	for _, n := range hit.Live {
-		if err := t.CheckSpelling(n.ID, keys); err != nil {
-			return nil, err
+		if err := t.CheckSpelling(n.ID, a.keys); err != nil {
+			return err
 		}
 	}
-	for _, key := range keys {
+	for _, key := range a.keys {
 		if hit.Live[key] == nil {
-			return nil, t.Missing(key)
+			return t.Missing(key)
 		}
 	}
-	x, err := s.effectOf(deletion, hit, known, share)
-	if err != nil {
-		return nil, err
+	return nil
+}
+
+// hold makes a plan one of the nodes, whose own paths have to be right, too.
+func (a *assertedNodes) hold(t *table.Table, x *plan.Effect) error {
+	if a == nil {
+		return nil
 	}
-	if !t.IsLeaf {
-		x.Chains = slices.AppendSeq(x.Chains, maps.Values(hit.Live))
-	}
-	for _, n := range hit.Live {
-		if t.IsLeaf && x.Parents[n.Parent] == nil {
-			return nil, plan.NotFound("%s, the parent of %s", t.Above.RowName(n.Parent), t.RowName(n.ID))
+	for _, n := range x.Live {
+		switch {
+		case !t.IsLeaf:
+			x.Chains = append(x.Chains, n)
+		case x.Parents[n.Parent] == nil:
+			return plan.NotFound("%s, the parent of %s", t.Above.RowName(n.Parent), t.RowName(n.ID))
 		}
 	}
-	if !lock {
+	if !a.lock {
 		clear(x.Claims)
 	}
-	return x, nil
+	return nil
 }

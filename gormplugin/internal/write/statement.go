@@ -38,8 +38,8 @@ type statement struct {
 	// no statements of GORM's.
 	writer *Writer
 	verb   verb
-	// asked is set for an assertion that the caller asked for, which is never left out.
-	asked bool
+	// nodes are those whose assertion the caller asked for, which is never left out; nil for a write.
+	nodes *assertedNodes
 	// op is the operation that the statement is part of, nil if there is none.
 	op *Operation
 	// tx is the transaction in which it runs; nil until ensureTransaction was called, if the caller

@@ -204,7 +204,7 @@ func (s *statement) soleKey(stmt *gorm.Statement) (sole any) {
 // mayMiss reports whether a statement may hit more rows than were found for it: in a transaction of
 // the caller's, a plain read may be of a snapshot that is older than the rows.
 func (s *statement) mayMiss(stmt *gorm.Statement, found int) bool {
-	if s.Dialect.Newest == "" || s.begun != nil || s.op != nil || s.asked {
+	if s.Dialect.Newest == "" || s.begun != nil || s.op != nil || s.nodes != nil {
 		return false
 	}
 	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)

@@ -33,7 +33,7 @@ func (k *updating) Survey() (bool, error) {
 	k.describe(a)
 	found, err := k.surveyEffect(&a.Change, stmt)
 	if err != nil {
-		if !a.Deletes && (errors.Is(err, pathlock.ErrNotFound) || hasMoved(err)) {
+		if !a.Deletes && (errors.Is(err, pathlock.ErrNotFound) || errors.Is(err, pathlock.ErrPathChanged)) {
 			// An association that is saved before may supply the parent. The condition of an
 			// optimistic lock, which comes later, may leave out the row that has moved.
 			return true, nil
@@ -99,7 +99,7 @@ func (k *updating) Write() error {
 	if begun := k.ensureTransaction(); begun != nil {
 		return begun
 	}
-	found, err := k.assertChange(&a.Change, stmt, planned, err)
+	found, err := k.assertEffect(&a.Change, stmt, planned, err)
 	switch {
 	case err != nil:
 		return err
