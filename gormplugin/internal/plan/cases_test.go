@@ -132,7 +132,7 @@ func TestDelete(t *testing.T) {
 		t.Errorf("leaves: %v, %s, %v", x, locks(x), err)
 	}
 	hit = plan.Hits{Live: g.rows(2, 3, 4)}
-	if x, err = g.nodes.Update(&plan.Change{Deletes: true}, hit, g.live()); err != nil || len(x.Tops) != 2 || locks(x) != "t X/a/b, t X/d" || len(x.Chains) != 1 {
+	if x, err = g.nodes.Update(&plan.Change{Deletes: true}, hit, g.live()); err != nil || len(x.Tops) != 2 || locks(x) != "t X/a/b, t X/d" || len(x.Anchors) != 1 {
 		t.Errorf("nodes: %v, %s, %v", x, locks(x), err)
 	}
 	testerr.None(t, x.Differs(x, g.rows(1)))
@@ -157,7 +157,7 @@ func TestPathsOfIDs(t *testing.T) {
 	} {
 		for _, s := range []*plan.Shape{alone, beside} {
 			n := &plan.Node{ID: c.id, Name: "n", Parent: 7}
-			x, err := s.Insert([]*plan.Arrival{{Node: n}}, above)
+			x, _, err := s.Insert([]*plan.Arrival{{Node: n}}, above)
 			if !errors.Is(err, c.err) {
 				t.Fatalf("%s: %v: got the error %v, want %v", s.TableName, c.id, err, c.err)
 			}
@@ -176,7 +176,7 @@ func TestPathsOfIDs(t *testing.T) {
 	above[7].Path, above[7].IDs = "/70000", "/70000"
 	for _, s := range []*plan.Shape{alone, beside} {
 		// A key that the database gives may have twenty digits.
-		if _, err := s.Insert([]*plan.Arrival{{Node: &plan.Node{Name: "n", Parent: 7}}}, above); !errors.Is(err, fault.ErrPathTooLong) {
+		if _, _, err := s.Insert([]*plan.Arrival{{Node: &plan.Node{Name: "n", Parent: 7}}}, above); !errors.Is(err, fault.ErrPathTooLong) {
 			t.Errorf("%s: got the error %v", s.TableName, err)
 		}
 	}
@@ -277,7 +277,7 @@ func TestTooDeepForAnyPath(t *testing.T) {
 	to := deepest.ID
 	for what, work := range map[string]func() error{
 		"an insert": func() error {
-			_, err := g.nodes.Insert([]*plan.Arrival{{Node: &plan.Node{Name: "n", Parent: deepest.ID}}}, rows)
+			_, _, err := g.nodes.Insert([]*plan.Arrival{{Node: &plan.Node{Name: "n", Parent: deepest.ID}}}, rows)
 			return err
 		},
 		"a move": func() error {
@@ -342,7 +342,7 @@ func TestInsert_namesWhatIsWrongWithAPath(t *testing.T) {
 		s.PathForm = c.form
 		row := &plan.Arrival{Node: &c.row, Stated: c.form.Read(c.path), StatedTree: c.row.Tree}
 		s.ReadPath(row)
-		if _, err := s.Insert([]*plan.Arrival{row}, g.live()); !errors.Is(err, fault.ErrMisplaced) || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := s.Insert([]*plan.Arrival{row}, g.live()); !errors.Is(err, fault.ErrMisplaced) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got %v, want %s", c.path, err, c.want)
 		}
 	}

@@ -144,8 +144,8 @@ type Effect struct {
 	Parents map[any]*Node
 	// Claims are the old places and the new slots.
 	Claims
-	// Chains are the nodes that must stay where they are, with everything above them.
-	Chains []*Node
+	// Anchors are the nodes that must stay where they are, with everything above them.
+	Anchors []*Node
 	// places has, by id, the route of each row that gets or loses a place by the plan.
 	places map[any]route
 	// Moves are the rows that get other places, and TopArrivals those that come to the top of their
@@ -204,7 +204,7 @@ func (x *Effect) Differs(actual *Effect, locked map[any]*Node) error {
 			return &fault.PathChangedError{Table: x.shape.TableName, ID: id, Planned: before.from.Path.Column(), Actual: at.from.Path.Column()}
 		}
 	}
-	for _, n := range actual.Chains {
+	for _, n := range actual.Anchors {
 		if locked[n.ID] == nil {
 			return &fault.PathChangedError{Table: x.shape.Above.TableName, ID: n.ID, Actual: n.Path}
 		}
@@ -252,7 +252,7 @@ func (x *Effect) keepTopmost(placed []*Node) {
 		x.Tops = append(x.Tops, n)
 		x.Claims.Add(here)
 		if parent := x.Parents[n.Parent]; parent != nil {
-			x.Chains = append(x.Chains, parent)
+			x.Anchors = append(x.Anchors, parent)
 		}
 	}
 }

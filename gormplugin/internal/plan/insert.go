@@ -45,28 +45,21 @@ func (s *Shape) ReadPath(row *Arrival) {
 // Above returns where the parent is that a row states by its path.
 func (row *Arrival) Above() Spot { return Spot{row.Tree, row.above} }
 
-// Insertion is what an INSERT does to the tree.
-type Insertion struct {
-	// Parents are the rows of the database that others are inserted below.
-	Parents []*Node
-	Claims
-}
-
 // Insert gives new rows their places: below a parent in the database, which is among parents, by
-// id, or below another new row that states its own id.
-func (s *Shape) Insert(rows []*Arrival, parents map[any]*Node) (*Insertion, error) {
-	x := &Insertion{Claims: make(Claims)}
+// id, or below another new row that states its own id. The anchors are these parents.
+func (s *Shape) Insert(rows []*Arrival, parents map[any]*Node) (claims Claims, anchors []*Node, err error) {
+	claims = make(Claims)
 	stated := StatedKeys(rows)
 	for _, row := range rows {
 		if err := s.Place(row, stated, parents); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		x.Claims.Add(row.At)
-		if parent := parents[row.Parent]; parent != nil && !slices.Contains(x.Parents, parent) {
-			x.Parents = append(x.Parents, parent)
+		claims.Add(row.At)
+		if parent := parents[row.Parent]; parent != nil && !slices.Contains(anchors, parent) {
+			anchors = append(anchors, parent)
 		}
 	}
-	return x, nil
+	return claims, anchors, nil
 }
 
 // StatedKeys returns the new rows that state their own ids, by these.

@@ -192,7 +192,7 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 		if parent == nil || restored && id != after.Parent || u.Dead[id] != nil {
 			continue
 		}
-		u.Chains = append(u.Chains, parent)
+		u.Anchors = append(u.Anchors, parent)
 	}
 	return nil
 }

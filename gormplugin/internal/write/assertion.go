@@ -114,7 +114,7 @@ func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked m
 	t := s.Table
 	ids := on.IDs()
 	if misses := s.mayMiss(stmt, len(ids)); misses || t.IsLeaf || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
-		if locked, err = s.lockChains(on.Chains, on.Parents); err != nil {
+		if locked, err = s.lockChains(on.Anchors, on.Parents); err != nil {
 			return nil, hit, err
 		}
 		if misses {
@@ -124,7 +124,7 @@ func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked m
 		return locked, hit, err
 	}
 	hit = plan.NewHits()
-	c := t.Chains(on.Chains, on.Parents, ids)
+	c := t.Chains(on.Anchors, on.Parents, ids)
 	both := t.Direct(s.DB)
 	var end string
 	if above := c.Next(); len(above) > 0 {

@@ -47,10 +47,10 @@ type copying struct {
 	req *CopyRequest
 	// Copy is nil until it has been planned.
 	*plan.Copy
-	// chains are the nodes that must stay where they are, and known has what was read of the rows
+	// anchors are the nodes that must stay where they are, and known has what was read of the rows
 	// above them.
-	chains []*table.Node
-	known  map[any]*table.Node
+	anchors []*table.Node
+	known   map[any]*table.Node
 	// written is set once there are new rows.
 	written bool
 }
@@ -112,7 +112,7 @@ func (x *copying) copyWithin() error {
 // planCopy reads where the row is and where its copy goes.
 func (x *copying) planCopy(lock string) error {
 	t, req := x.Table, x.req
-	x.chains = nil
+	x.anchors = nil
 	var source, parent *table.Node
 	ids := []any{req.ID}
 	if t.IsLeaf {
@@ -137,8 +137,8 @@ func (x *copying) planCopy(lock string) error {
 		switch {
 		case n == nil && err == nil:
 			err = t.Above.Missing(id)
-		case n != nil && !slices.Contains(x.chains, n):
-			x.chains = append(x.chains, n)
+		case n != nil && !slices.Contains(x.anchors, n):
+			x.anchors = append(x.anchors, n)
 		}
 		return n
 	}
@@ -160,7 +160,7 @@ func (x *copying) planCopy(lock string) error {
 // them are where they were planned to be.
 func (x *copying) assertCopy() error {
 	t := x.Table
-	found, err := x.lockChains(x.chains, x.known)
+	found, err := x.lockChains(x.anchors, x.known)
 	if err == nil && t.IsLeaf {
 		found, err = t.ByID(x.DB, []any{x.Source.ID}, x.Dialect.Share)
 	}

@@ -165,18 +165,19 @@ func (k *inserting) settle(rows []*arrival) error {
 		row.AsRead = k.absent
 	}
 	var parents map[any]*table.Node
-	var x *plan.Insertion
+	var anchors []*table.Node
 	return k.planAndAssert(func(locking bool) (_ plan.Demand, err error) {
+		var claims plan.Claims
 		known, lock := k.seen, ""
 		if locking {
 			known, lock = nil, k.Dialect.Share
 		}
 		if parents, err = k.parentsOf(rows, known, lock); err == nil {
-			x, err = k.Table.Insert(planned(rows), parents)
+			claims, anchors, err = k.Table.Insert(planned(rows), parents)
 		}
-		return x, err
+		return claims, err
 	}, func() error {
-		_, err := k.lockChains(x.Parents, parents)
+		_, err := k.lockChains(anchors, parents)
 		return err
 	})
 }

@@ -155,7 +155,7 @@ func (a *assertedNodes) hold(t *table.Table, x *plan.Effect) error {
 	for _, n := range x.Live {
 		switch {
 		case !t.IsLeaf:
-			x.Chains = append(x.Chains, n)
+			x.Anchors = append(x.Anchors, n)
 		case x.Parents[n.Parent] == nil:
 			return plan.NotFound("%s, the parent of %s", t.Above.RowName(n.Parent), t.RowName(n.ID))
 		}
