@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/internal/operation"
-	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Copy says which subtree is copied, and to where.
@@ -117,16 +115,7 @@ func (s *Shape) Settle(c *Copied, id any) error {
 		c.Parent = c.Above.ID
 	}
 	s.Follow(c.Node, c.Above)
-	for _, of := range s.paths(c.Node) {
-		if treetable.LacksID(of.path) && !of.form.OfParent {
-			continue
-		}
-		stored := of.form.Column(of.path)
-		if err := of.room.Fits(utf8.RuneCountInString(stored), stored); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.checkPaths(c.Node, 0)
 }
 
 // Requests implements [Demand].

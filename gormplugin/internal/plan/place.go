@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -208,7 +209,8 @@ func (s *Shape) checkedLocation(n *Node, atTop bool) (pathlock.Location, error) 
 	if err != nil {
 		return pathlock.Location{}, err
 	}
-	return pathlock.Location{Tree: tree, Path: path}, s.checkLengths(n)
+	err = cmp.Or(s.NameRoom.Fits(utf8.RuneCountInString(n.Name), n.Name), s.checkPaths(n, longestID))
+	return pathlock.Location{Tree: tree, Path: path}, err
 }
 
 // TopArrival is what a statement puts at the top of a tree.

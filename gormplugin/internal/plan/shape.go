@@ -116,19 +116,14 @@ func (r Room) Fits(length int, what string) error {
 // longestID is how many characters a key that the database gives may need.
 const longestID = 20
 
-// checkLengths refuses a name or a path that its column cannot hold.
-func (s *Shape) checkLengths(n *Node) error {
-	if err := s.NameRoom.Fits(utf8.RuneCountInString(n.Name), n.Name); err != nil {
-		return err
-	}
+// checkPaths refuses a path that its column cannot hold. unknown is how many characters an id may
+// need that the path lacks.
+func (s *Shape) checkPaths(n *Node, unknown int) error {
 	for _, of := range s.paths(n) {
-		if of.room.Size == 0 {
-			continue
-		}
 		stored := of.form.Column(of.path)
 		length := utf8.RuneCountInString(stored)
 		if treetable.LacksID(of.path) && !of.form.OfParent {
-			length += longestID
+			length += unknown
 		}
 		if err := of.room.Fits(length, stored); err != nil {
 			return err
