@@ -28,6 +28,9 @@ type CopyRequest struct {
 	Leaves   []LeafCopy
 	Attach   []func(tx, pairs *gorm.DB) error
 
+	// given are the values by their columns.
+	given map[*schema.Field]any
+
 	Rows int64
 	Made reflect.Value
 }
@@ -38,6 +41,7 @@ type LeafCopy struct {
 	Values map[string]any
 
 	table  *table.Table
+	given  map[*schema.Field]any
 	copies []*plan.Copied
 }
 
@@ -179,7 +183,7 @@ func newKeyOf(c *plan.Copied) any { return c.ID }
 
 // insertCopies copies some rows to places below existing rows. It returns what it has written of
 // their paths.
-func (x *copying) insertCopies(t *table.Table, part []*plan.Copied, given map[string]any) (paths []any, err error) {
+func (x *copying) insertCopies(t *table.Table, part []*plan.Copied, given map[*schema.Field]any) (paths []any, err error) {
 	standIn := rand.Text()[:12]
 	for i, c := range part {
 		if err := t.Settle(c, nil); err != nil {
@@ -198,9 +202,9 @@ func (x *copying) insertCopies(t *table.Table, part []*plan.Copied, given map[st
 			placed[f] = eachOf(t, f, ids, values)
 		}
 	}
-	for column, value := range given {
+	for f, value := range given {
 		if fresh, ok := value.(func() any); ok {
-			place(t.Schema.LookUpField(column), valuesOf(part, func(*plan.Copied) any { return fresh() }))
+			place(f, valuesOf(part, func(*plan.Copied) any { return fresh() }))
 		}
 	}
 	place(t.Parent, valuesOf(part, func(c *plan.Copied) any {
@@ -235,11 +239,7 @@ func (x *copying) insertCopies(t *table.Table, part []*plan.Copied, given map[st
 }
 
 // copiedColumns returns the columns that a copy writes, and the values that it writes there.
-func (x *copying) copiedColumns(t *table.Table, placed map[*schema.Field]any, values map[string]any) (columns, list []any) {
-	given := make(map[*schema.Field]any, len(values))
-	for name, value := range values {
-		given[t.Schema.LookUpField(name)] = value
-	}
+func (x *copying) copiedColumns(t *table.Table, placed, given map[*schema.Field]any) (columns, list []any) {
 	now := reflect.New(t.Schema.ModelType).Elem()
 	for _, name := range t.Schema.DBNames {
 		f := t.Schema.FieldsByDBName[name]

@@ -2,63 +2,59 @@ package write
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
 )
 
 // CheckCopy refuses options that cannot be followed.
-func (e *Engine) CheckCopy(req *CopyRequest) error {
+func (e *Engine) CheckCopy(req *CopyRequest) (err error) {
 	if req.Table.Name == nil {
 		if req.Name != "" {
 			return req.Table.Unsupported("the model has no column for the name that CopyAs gives")
 		}
 		req.Name = table.NameOfNew(nil)
 	}
-	if err := checkValues(req.Table, req.Values); err != nil {
+	if req.given, err = valuesByField(req.Table, req.Values); err != nil {
 		return err
 	}
 	for i := range req.Leaves {
 		l := &req.Leaves[i]
-		leaf, err := e.TableFor(l.Model)
-		if err != nil {
+		if l.table, err = e.TableFor(l.Model); err != nil {
 			return err
 		}
-		if l.table = leaf; leaf.Above != req.Table || !leaf.IsLeaf {
-			return leaf.Unsupported("it is not a leaf of %s: use CopyAttached", req.Table.TableName)
+		if l.table.Above != req.Table || !l.table.IsLeaf {
+			return l.table.Unsupported("it is not a leaf of %s: use CopyAttached", req.Table.TableName)
 		}
-		if err := checkValues(leaf, l.Values); err != nil {
+		if l.given, err = valuesByField(l.table, l.Values); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkValues refuses values for columns that follow from the copy's place, and a copy whose key
-// neither the database nor the caller gives.
-func checkValues(t *table.Table, values map[string]any) error {
-	for name := range values {
+// valuesByField returns the values by their columns. It refuses those for columns that follow from
+// the copy's place, and a copy whose key neither the database nor the caller gives.
+func valuesByField(t *table.Table, values map[string]any) (map[*schema.Field]any, error) {
+	given := make(map[*schema.Field]any, len(values))
+	for name, value := range values {
 		f := t.Schema.LookUpField(name)
 		switch {
 		case f == nil || f.DBName == "":
-			return fmt.Errorf("gormplugin: %s has no column %q", t.Schema.Name, name)
+			return nil, fmt.Errorf("gormplugin: %s has no column %q", t.Schema.Name, name)
 		case slices.Contains(t.PlaceColumns(), f), slices.Contains(t.Deletion, f):
-			return t.Unsupported("%q of a copy follows from its place", f.DBName)
+			return nil, t.Unsupported("%q of a copy follows from its place", f.DBName)
 		}
+		given[f] = value
 	}
-	if !t.Key.AutoIncrement && !t.Key.HasDefaultValue && !hasKeys(t, values) {
-		return t.Unsupported("the database does not give keys: CopyValues has to, such as {%q: gorm.Expr(%q)}", t.Key.DBName, "UUID()")
+	if _, isGiven := given[t.Key]; !isGiven && !t.Key.AutoIncrement && !t.Key.HasDefaultValue {
+		return nil, t.Unsupported("the database does not give keys: CopyValues has to, such as {%q: gorm.Expr(%q)}", t.Key.DBName, "UUID()")
 	}
-	return nil
-}
-
-// hasKeys reports whether the caller gives the keys of a copy.
-func hasKeys(t *table.Table, values map[string]any) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(values)), func(name string) bool { return t.Schema.LookUpField(name) == t.Key })
+	return given, nil
 }
 
 // readLeaves reads the leaves that are to be copied along, and refuses those whose paths would not
@@ -103,7 +99,7 @@ func (x *copying) readLeaves(all []*plan.Copied) error {
 func (x *copying) copyLeaves() error {
 	for _, l := range x.req.Leaves {
 		for part := range slices.Chunk(l.copies, copiedAtOnce) {
-			if _, err := x.insertCopies(l.table, part, l.Values); err != nil {
+			if _, err := x.insertCopies(l.table, part, l.given); err != nil {
 				return err
 			}
 		}

@@ -62,7 +62,7 @@ func (x *copying) copyAll() (all []*plan.Copied, err error) {
 	}
 	for _, level := range levels {
 		for part := range slices.Chunk(level, copiedAtOnce) {
-			paths, err := x.insertCopies(t, part, x.req.Values)
+			paths, err := x.insertCopies(t, part, x.req.given)
 			if err != nil {
 				return nil, err
 			}
@@ -78,7 +78,7 @@ func (x *copying) copyAll() (all []*plan.Copied, err error) {
 	if err := x.fetchCopy(); err != nil {
 		return nil, err
 	}
-	if hasKeys(t, x.req.Values) {
+	if _, isGiven := x.req.given[t.Key]; isGiven {
 		for _, leaf := range t.Leaves { // those that deleted rows with the same keys have left behind
 			if err := x.followSubtrees(leaf, []*table.Node{x.After}, true); err != nil {
 				return nil, err
