@@ -37,9 +37,7 @@ func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range nodes {
-			found[n.ID] = n
-		}
+		maps.Copy(found, byID(nodes))
 	}
 	t.ancestry.learn(found)
 	// A row that is not among those found may be there by another spelling.
@@ -119,10 +117,12 @@ func (t *Table) Rows(db *gorm.DB, known map[any]*Node, ids []any, lock string) (
 // trees.
 func (t *Table) AtPaths(db *gorm.DB, known map[any]*Node, paths []plan.Spot, lock string) (at map[plan.Spot]*Node, rows map[any]*Node, err error) {
 	at, rows = make(map[plan.Spot]*Node), make(map[any]*Node)
-	add := func(n *Node) { at[plan.Spot{Tree: n.Tree, Path: n.Path}], rows[n.ID] = n, n }
-	for _, n := range known {
-		add(n)
+	add := func(nodes ...*Node) {
+		for _, n := range nodes {
+			at[plan.Spot{Tree: n.Tree, Path: n.Path}], rows[n.ID] = n, n
+		}
 	}
+	add(slices.Collect(maps.Values(known))...)
 	var plain, newest []clause.Expression
 	asked := make(map[plan.Spot]bool)
 	for _, p := range paths {
@@ -136,23 +136,18 @@ func (t *Table) AtPaths(db *gorm.DB, known map[any]*Node, paths []plan.Spot, loc
 		}
 		asked[p] = true
 	}
-	read := func(selection func(from Hinted) Selection) error {
-		return t.OnPathIndex(db, func(from Hinted) error {
-			found, err := t.Read(db, selection(from))
-			for _, n := range found {
-				add(n)
-			}
-			return err
-		})
-	}
 	const most = MaxPlaceholders / 8
 	for some := range slices.Chunk(plain, most) {
-		err = cmp.Or(err, read(func(from Hinted) Selection {
-			return Selection{Where: t.Lineage(clause.Expr{SQL: "(SELECT ? FROM ? WHERE ?)", Vars: []any{Column(t.Key), from, t.Matching(AnyOf(some), false)}})}
+		err = cmp.Or(err, t.OnPathIndex(db, func(from Hinted) error {
+			found, err := t.Read(db, Selection{Where: t.Lineage(clause.Expr{SQL: "(SELECT ? FROM ? WHERE ?)", Vars: []any{Column(t.Key), from, t.Matching(AnyOf(some), false)}})})
+			add(found...)
+			return err
 		}))
 	}
 	for some := range slices.Chunk(newest, most) {
-		err = cmp.Or(err, read(func(from Hinted) Selection { return Selection{From: from, Where: AnyOf(some), Lock: t.Dialect.Newest} }))
+		found, failed := t.ReadRanges(db, Selection{Where: AnyOf(some), Lock: t.Dialect.Newest})
+		add(found...)
+		err = cmp.Or(err, failed)
 	}
 	return at, rows, err
 }

@@ -73,38 +73,67 @@ func (t *Table) Matching(where clause.Expression, unscoped bool) clause.Expressi
 	}
 }
 
-// Read returns the rows that are selected.
-func (t *Table) Read(db *gorm.DB, s Selection) ([]*Node, error) {
-	d := t.Source(db)
-	s.AppendTo(d)
-	return t.Collect(d, s.Lock != "", false)
+// Read returns the rows that are selected, those of many keys by several statements.
+func (t *Table) Read(db *gorm.DB, s Selection) (nodes []*Node, err error) {
+	parts := [][]any{nil}
+	if s.Keys != nil {
+		parts = slices.Collect(slices.Chunk(s.Keys, MaxPlaceholders))
+	}
+	for _, s.Keys = range parts {
+		d := t.Source(db)
+		s.AppendTo(d)
+		some, err := t.Collect(d, s.Lock != "", false)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, some...)
+	}
+	return nodes, nil
+}
+
+// ReadRanges is [Table.Read] of rows in ranges of the index over tree and path.
+func (t *Table) ReadRanges(db *gorm.DB, s Selection) (nodes []*Node, err error) {
+	err = t.OnPathIndex(db, func(from Hinted) (err error) {
+		s.From = from
+		nodes, err = t.Read(db, s)
+		return err
+	})
+	return nodes, err
 }
 
 // ByID returns the live rows with the given ids. If it locks, it locks nothing but these rows:
 // an equality on the primary key takes no gap lock. A look-up by path would, and inserts elsewhere
 // in the tree would wait for it.
 func (t *Table) ByID(db *gorm.DB, ids []any, lock string) (map[any]*Node, error) {
-	found := make(map[any]*Node, len(ids))
-	for chunk := range slices.Chunk(ids, MaxPlaceholders) {
-		nodes, err := t.Read(db, Selection{Keys: chunk, Lock: lock})
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range nodes {
-			if err := t.CheckSpelling(n.ID, chunk); err != nil {
-				return nil, err
-			}
-			found[n.ID] = n
-		}
+	some := append([]any{}, ids...) // never nil, which stands for all rows
+	nodes, err := t.Read(db, Selection{Keys: some, Lock: lock})
+	if err != nil {
+		return nil, err
 	}
-	return found, nil
+	found := byID(nodes)
+	return found, t.CheckSpelling(found, ids)
+}
+
+// byID returns rows by their ids.
+func byID(nodes []*Node) map[any]*Node {
+	rows := make(map[any]*Node, len(nodes))
+	for _, n := range nodes {
+		rows[n.ID] = n
+	}
+	return rows
 }
 
 // CheckSpelling refuses a row that the database has found by a key that is spelled otherwise.
-func (t *Table) CheckSpelling(id any, keys []any) error {
-	if text, ok := id.(string); ok && !slices.Contains(keys, id) {
-		return fmt.Errorf("%w: %w: the database finds %q by another text: state the key as it is spelled there, or give the column a collation by which different keys differ",
-			pathlock.ErrInvalidID, shown.Inside(t.TableName), shown.Cut(text))
+func (t *Table) CheckSpelling(rows map[any]*Node, keys []any) error {
+	asked := make(map[any]bool, len(keys))
+	for _, key := range keys {
+		asked[key] = true
+	}
+	for id := range rows {
+		if text, ok := id.(string); ok && !asked[id] {
+			return fmt.Errorf("%w: %w: the database finds %q by another text: state the key as it is spelled there, or give the column a collation by which different keys differ",
+				pathlock.ErrInvalidID, shown.Inside(t.TableName), shown.Cut(text))
+		}
 	}
 	return nil
 }

@@ -171,11 +171,7 @@ func (x *copying) completeCopies(part []*plan.Copied, paths []any) error {
 		where = clause.And(t.InTree(clause.CurrentTable, x.After.Tree), t.TextIn(table.Column(t.Path), paths))
 		pathOf = func(n *table.Node) any { return t.PathForm.Column(n.Path) }
 	}
-	var rows []*table.Node
-	err := t.OnPathIndex(x.DB, func(from table.Hinted) (err error) {
-		rows, err = t.Read(x.DB, table.Selection{From: from, Where: where, Unscoped: true})
-		return err
-	})
+	rows, err := t.ReadRanges(x.DB, table.Selection{Where: where, Unscoped: true})
 	if err != nil {
 		return err
 	}

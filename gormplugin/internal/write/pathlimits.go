@@ -109,12 +109,7 @@ func (s *statement) checkRoom(some []plan.Move, all map[plan.Spot]plan.Move) err
 	if len(all) == 1 {
 		near.Limit = clause.Expr{SQL: "LIMIT 1"}
 	}
-	var rows []*table.Node
-	err := t.OnPathIndex(s.DB, func(from table.Hinted) (err error) {
-		near.From = from
-		rows, err = t.Read(s.DB, near)
-		return err
-	})
+	rows, err := t.ReadRanges(s.DB, near)
 	for _, n := range rows {
 		at := plan.Spot{Tree: n.Tree, Path: n.Path}
 		if _, moves := all[at]; moves {

@@ -134,10 +134,8 @@ func (a *assertedNodes) check(t *table.Table, hit plan.Hits) error {
 	if a == nil {
 		return nil
 	}
-	for _, n := range hit.Live {
-		if err := t.CheckSpelling(n.ID, a.keys); err != nil {
-			return err
-		}
+	if err := t.CheckSpelling(hit.Live, a.keys); err != nil {
+		return err
 	}
 	for _, key := range a.keys {
 		if hit.Live[key] == nil {

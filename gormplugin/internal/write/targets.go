@@ -54,18 +54,10 @@ func hits(t *table.Table, stmt *gorm.Statement, ids []any, lock string) table.Se
 
 // targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
 func (s *statement) targetsOf(stmt *gorm.Statement, ids []any, lock string) (plan.Hits, error) {
-	found, chunks := plan.NewHits(), [][]any{nil}
-	if ids != nil {
-		chunks = slices.Collect(slices.Chunk(ids, table.MaxPlaceholders))
-	}
-	for _, chunk := range chunks {
-		all, err := s.Table.Read(s.DB, hits(s.Table, stmt, chunk, lock))
-		if err != nil {
-			return found, err
-		}
-		found.Add(all)
-	}
-	return found, nil
+	found := plan.NewHits()
+	all, err := s.Table.Read(s.DB, hits(s.Table, stmt, ids, lock))
+	found.Add(all)
+	return found, err
 }
 
 // pin makes a statement mean exactly the rows with the ids, which were locked and checked, under

@@ -240,25 +240,20 @@ func savesOne(stmt *gorm.Statement) bool {
 
 // refuseDeleted refuses an upsert of a row that is in the table, but not among the live ones.
 func refuseDeleted(t *table.Table, db *gorm.DB, ids []any, present map[any]*table.Node, lock string) error {
-	if len(t.Deletion) == 0 {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id any) bool { return present[id] != nil })
+	if len(t.Deletion) == 0 || len(ids) == 0 {
 		return nil
 	}
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id any) bool { return present[id] != nil })
-	for chunk := range slices.Chunk(ids, table.MaxPlaceholders) {
-		// Asked for by their marks: a live row may have come since the live ones were read.
-		dead := clause.Expr{SQL: "(?) IS NOT TRUE", Vars: []any{t.Alive}}
-		all, err := t.Read(db, table.Selection{Keys: chunk, Where: dead, Unscoped: true, Lock: lock})
-		if err != nil {
-			return err
-		}
-		for _, n := range all {
-			why := "%s: first bring it back by an update of %q, through db.Unscoped() if GORM hides the row"
-			inside := shown.Inside(fmt.Sprintf(why, t.RowName(n.ID), t.Deletion[0].DBName))
-			// It is stale, too: the caller may have read it before.
-			return fmt.Errorf("%w: %w: the row is deleted: %w", fault.ErrStale, fault.ErrUnsupported, inside)
-		}
+	// Asked for by their marks: a live row may have come since the live ones were read.
+	dead := clause.Expr{SQL: "(?) IS NOT TRUE", Vars: []any{t.Alive}}
+	all, err := t.Read(db, table.Selection{Keys: ids, Where: dead, Unscoped: true, Lock: lock})
+	if err != nil || len(all) == 0 {
+		return err
 	}
-	return nil
+	why := "%s: first bring it back by an update of %q, through db.Unscoped() if GORM hides the row"
+	inside := shown.Inside(fmt.Sprintf(why, t.RowName(all[0].ID), t.Deletion[0].DBName))
+	// It is stale, too: the caller may have read it before.
+	return fmt.Errorf("%w: %w: the row is deleted: %w", fault.ErrStale, fault.ErrUnsupported, inside)
 }
 
 // isStale reports whether the row has moved since it was loaded.
