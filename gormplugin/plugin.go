@@ -68,7 +68,7 @@ func WithoutAssertion() Option { return func(p *Plugin) { p.settings.Asserts = f
 // New returns a plugin that takes its path locks with locker. Without a [Model] it guards nothing,
 // but still sees transactions end, for [AfterCommit] and package idempotency.
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
-	p := &Plugin{settings: write.Engine{Guard: txn.NewGuard(locker), Asserts: true, Tripwire: true, TransactionWait: defaultTransactionWait, MaxTries: DefaultMaxTries}}
+	p := &Plugin{settings: write.Engine{Guard: &txn.Guard{Locker: locker}, Asserts: true, Tripwire: true, TransactionWait: defaultTransactionWait, MaxTries: DefaultMaxTries}}
 	for _, opt := range opts {
 		opt(p)
 	}
@@ -79,7 +79,7 @@ func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 // free makes the plugin ready for the next DB. What still runs on the previous one stays with that.
 func (p *Plugin) free() *inUse {
 	engine := p.settings
-	engine.Guard, engine.Catalogue = txn.NewGuard(engine.Locker), new(table.Catalogue)
+	engine.Guard, engine.Catalogue = &txn.Guard{Locker: engine.Locker}, new(table.Catalogue)
 	u := &inUse{Plugin: p, Engine: &engine}
 	p.use.Store(u)
 	return u

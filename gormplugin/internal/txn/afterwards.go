@@ -74,12 +74,6 @@ func (t *Transaction) callBack() {
 	callAll(calls, t.after.outcome)
 }
 
-// callBackAside is callBack on a goroutine of the plugin's, where a panic would end the process.
-func (t *Transaction) callBackAside() {
-	defer t.guard.contain(t.ctx)
-	t.callBack()
-}
-
 // callAll calls one function after the other. One that panics does not keep the others from being
 // called.
 func callAll(calls []endCall, outcome Outcome) {
@@ -102,15 +96,6 @@ type savepoint struct {
 	name string
 	// calls is how many calls there were.
 	calls int
-}
-
-// ran notes what a statement that has succeeded did with a savepoint.
-func (t *Transaction) ran(sql string) {
-	if step, ok := rawsql.PlainSavepoint(sql); ok {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.after.take(step)
-	}
 }
 
 // take applies a savepoint's statement to what is noted. Databases agree that the newest savepoint

@@ -126,10 +126,12 @@ func (t *Transaction) Fail(cause error) {
 	t.callBack()
 }
 
-// failAside is Fail on a goroutine of the plugin's.
+// failAside is Fail on a goroutine of the plugin's, where a panic of what is called would end the
+// process.
 func (t *Transaction) failAside(cause error) {
 	t.fail(cause)
-	t.callBackAside()
+	defer t.guard.contain(t.ctx)
+	t.callBack()
 }
 
 // fail rolls the transaction back, and calls nobody.

@@ -153,13 +153,3 @@ func (t *Transaction) hasEnded(err error) bool {
 	open, unanswered := probe.Open(context.WithoutCancel(t.ctx), t.Tx)
 	return unanswered != nil || !open
 }
-
-// abandonAfter rolls the transaction back if an error has ended it on the server, or may have, and
-// reports whether.
-func (t *Transaction) abandonAfter(err error) bool {
-	ended := t.hasEnded(err)
-	if ended {
-		t.Fail(fault.Retryable(err))
-	}
-	return ended
-}

@@ -45,11 +45,6 @@ type Guard struct {
 	recognised sync.Map
 }
 
-// NewGuard returns a guard with a locker.
-func NewGuard(locker *pathlock.Locker) *Guard {
-	return &Guard{Locker: locker}
-}
-
 // IsClosed reports whether the connections of the DB have been closed. It does not reach the
 // server: database/sql stops at a context that has ended, but says first that a pool is closed.
 func (g *Guard) IsClosed() bool {
@@ -75,11 +70,6 @@ func (g *Guard) IsReplacedOn(db *gorm.DB) bool {
 	return of != g && of.DB != nil && of.IsClosed()
 }
 
-// HasScope reports whether scope comes with ctx. Otherwise ctx would get a new one.
-func (g *Guard) HasScope(ctx context.Context, scope *pathlock.Scope) bool {
-	return g.Locker.Scope(ctx) == scope
-}
-
 // QuestionTimeout bounds the questions that Use asks, which have no context of the caller's.
 const QuestionTimeout = 5 * time.Second
 
@@ -98,9 +88,8 @@ func (g *Guard) recognise(ctx context.Context, connections *sql.DB, on dialect.A
 	if found != nil {
 		return &fault.UnsupportedDatabaseError{Product: found.Product, Version: found.Version, Why: found.Why}
 	}
-	if !answered {
-		return nil
+	if answered {
+		g.recognised.Store(key, nil)
 	}
-	g.recognised.Store(key, nil)
 	return nil
 }

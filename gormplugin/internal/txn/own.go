@@ -2,7 +2,6 @@ package txn
 
 import (
 	"cmp"
-	"context"
 	"database/sql"
 	"slices"
 	"strconv"
@@ -30,10 +29,9 @@ func (o Own) Query(take func(*sql.Rows) error) error {
 	if h, ok := o.ConnPool.(*Handle); ok {
 		ask = h.queryOwn
 	}
-	err := o.run(func(ctx context.Context) (_ int64, err error) {
-		query, vars := o.inlined()
+	err := o.run(func(query string, vars []any) (_ int64, err error) {
 		//nolint:rowserrcheck,sqlclosecheck // Both are done below, on all paths.
-		rows, err = ask(ctx, query, vars...)
+		rows, err = ask(o.Context, query, vars...)
 		return -1, err
 	})
 	if err != nil {
@@ -55,9 +53,8 @@ func (o Own) Exec() (affected int64, err error) {
 	if h, ok := o.ConnPool.(*Handle); ok {
 		write = h.execOwn
 	}
-	err = o.run(func(ctx context.Context) (int64, error) {
-		query, vars := o.inlined()
-		result, err := write(ctx, query, vars...)
+	err = o.run(func(query string, vars []any) (int64, error) {
+		result, err := write(o.Context, query, vars...)
 		if err == nil {
 			affected, err = result.RowsAffected()
 		}
@@ -88,7 +85,7 @@ func (o Own) inlined() (query string, vars []any) {
 }
 
 // run runs the statement, tells GORM's log about it, and explains its error.
-func (o Own) run(statement func(context.Context) (rows int64, err error)) error {
+func (o Own) run(statement func(query string, vars []any) (rows int64, err error)) error {
 	if o.DB.Error != nil {
 		return o.DB.Error
 	}
@@ -96,7 +93,7 @@ func (o Own) run(statement func(context.Context) (rows int64, err error)) error 
 		return gorm.ErrDryRunModeUnsupported
 	}
 	began := time.Now()
-	rows, err := statement(o.Context)
+	rows, err := statement(o.inlined())
 	o.DB.Logger.Trace(o.Context, began, func() (string, int64) {
 		return o.DB.Dialector.Explain(o.SQL.String(), o.Vars...), rows
 	}, err)

@@ -27,8 +27,10 @@ func (t *Transaction) begin(ctx context.Context) context.Context {
 // ExecContext implements [gorm.ConnPool].
 func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	result, err := t.execOwn(ctx, query, args...)
-	if err == nil {
-		t.ran(query)
+	if step, ok := rawsql.PlainSavepoint(query); ok && err == nil {
+		t.mu.Lock()
+		t.after.take(step)
+		t.mu.Unlock()
 	}
 	return result, err
 }
@@ -114,7 +116,9 @@ func (t *Transaction) settleRows() {
 		d := t.guard.Dialect
 		if err := rows.Err(); err != nil && t.rows.CompareAndSwap(rows, nil) {
 			t.noteReadOnly(err)
-			if !t.abandonAfter(err) && d.Aborts && d.Answered(err) {
+			if t.hasEnded(err) {
+				t.Fail(fault.Retryable(err))
+			} else if d.Aborts && d.Answered(err) {
 				t.abortedBy(err)
 			}
 		}

@@ -95,7 +95,9 @@ func newTransaction(ctx, live context.Context, p *pool, conn *sql.Conn, tx *sql.
 }
 
 // HasScope reports whether scope came with the context that the transaction was begun under.
-func (t *Transaction) HasScope(scope *pathlock.Scope) bool { return t.guard.HasScope(t.ctx, scope) }
+func (t *Transaction) HasScope(scope *pathlock.Scope) bool {
+	return t.guard.Locker.Scope(t.ctx) == scope
+}
 
 // Inherit gives the transaction, which has just begun, the locks that were taken for its statement
 // before.

@@ -95,7 +95,8 @@ func (s *statement) locksOf(ctx context.Context, d plan.Demand, wait time.Durati
 // that this process serves blocks it, the error says both.
 func (s *statement) blocked(ctx context.Context, req pathlock.Request, err error) error {
 	conflict, ok := errors.AsType[*pathlock.ConflictError](err)
-	if given := s.HasScope(ctx, s.scope) || s.tx != nil && s.tx.HasScope(s.scope); !ok || given {
+	// A context that brings no scope would get a new one.
+	if given := s.Locker.Scope(ctx) == s.scope || s.tx != nil && s.tx.HasScope(s.scope); !ok || given {
 		return err
 	}
 	snapshot, failed := s.Locker.Snapshot(ctx, req.Tree)
