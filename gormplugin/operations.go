@@ -129,9 +129,9 @@ func (to Place) parentKey(db *gorm.DB, t *table.Table, id any) (any, error) {
 	if !ok {
 		return t.ParentKey(db, to.parent)
 	}
-	n, err := t.LookUp(begun(db), id)
+	n, err := t.Find(begun(db), id)
 	if err == nil && t.IsLeaf {
-		n, err = t.Above.LookUp(begun(db), n.Parent)
+		n, err = t.Above.Find(begun(db), n.Parent)
 	}
 	if err != nil {
 		return nil, err

@@ -130,7 +130,7 @@ func (p *inUse) initialize(db *gorm.DB) error {
 		return fmt.Errorf("%w: %w", ErrUnsupportedDatabase, err)
 	}
 	p.Dialect, p.DB = d, db
-	if err := p.InspectAll(db, d, p.specs, p.Asserts); err != nil {
+	if err := p.InspectAll(db, d, p.specs); err != nil {
 		return err
 	}
 	for _, r := range p.lookups {

@@ -53,7 +53,7 @@ func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 // topOf returns the row at the top of a subtree. It checks the row's path: below a missing one
 // would be the whole table.
 func topOf(db *gorm.DB, t *table.Table, id any) (*table.Node, error) {
-	n, err := t.LookUp(db, id)
+	n, err := t.Find(db, id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -123,7 +123,7 @@ func Resolve(db *gorm.DB, model, id any) (pathlock.Location, error) {
 	if err != nil {
 		return pathlock.Location{}, err
 	}
-	return t.Locate(db, key)
+	return t.Resolve(db, key)
 }
 
 // query returns the query that build makes for the table of a model. If that fails, it returns a DB

@@ -76,9 +76,9 @@ var (
 )
 
 // Prepare returns a context under which Resolve keeps what it reads. A write under a context that
-// was derived from it takes what was kept.
+// was derived from it takes what was kept, and notices by its assertion what is outdated.
 func (r *resolver) Prepare(ctx context.Context) context.Context {
-	if p := r.plugin.use.Load(); p.db.Load() != nil {
+	if p := r.plugin.use.Load(); p.db.Load() != nil && p.Asserts {
 		return p.WithRecall(ctx)
 	}
 	return ctx
@@ -134,7 +134,7 @@ func (r *resolver) resolveAll(ctx context.Context, p *inUse, ids []string) ([]pa
 			return nil, err
 		}
 	}
-	return l.Locate(db, tree, ids), nil
+	return l.Resolve(db, tree, ids), nil
 }
 
 // lookup returns how the rows are found by the column.
@@ -145,9 +145,6 @@ func (r *resolver) lookup(p *inUse) (table.Lookup, error) {
 	}
 	if r.inTree && r.tree == nil {
 		return table.Lookup{}, fmt.Errorf("gormplugin: %T by %q: the function that returns the tree is nil", r.model, r.column)
-	}
-	if r.column == "" {
-		return t.LookupByKey(), nil
 	}
 	return t.LookupBy(r.column, r.inTree)
 }

@@ -37,8 +37,8 @@ func NewNames(grammar *dialect.Grammar, names ...string) *Names {
 
 var quotes = regexp.MustCompile("['\"`]")
 
-// Same reports whether two names count as equal.
-func (n *Names) Same(a, b string) bool { return folded(a) == folded(b) }
+// SameName reports whether two names count as equal.
+func SameName(a, b string) bool { return folded(a) == folded(b) }
 
 // FirstIn returns the first of the names that occurs anywhere in sql, even in a string or a
 // comment, but not within a longer word. Dashes are part of words here. The name is "" if sql may

@@ -25,28 +25,25 @@ type Catalogue struct {
 	Models map[reflect.Type]*Table
 	// Names are those of the tables.
 	Names *rawsql.Names
-	// recall is the context key of what a request has read of the trees, and believed is set if
-	// a write may be planned on that.
-	recall   recallKey
-	believed bool
 }
 
 // InspectAll finds the columns of all registered models.
-func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec, believed bool) error {
-	c.recall, c.believed = recallKey{c}, believed
+func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec) error {
 	c.All, c.Tables, c.Bases, c.Models = nil, make(map[string]*Table), make(map[string][]*Table), make(map[reflect.Type]*Table)
 	for _, spec := range specs {
 		t, err := inspect(db, spec)
 		if err != nil {
 			return err
 		}
-		t.Dialect, t.recall = d, c.recall
+		t.Dialect, t.recall = d, recallKey{c}
 		if d.TextsNeedSize {
 			t.limitTexts(db.Dialector)
 		}
 		t.NameRoom, t.PathRoom, t.IDsRoom = roomOf(t.Name), roomOf(t.Path), roomOf(t.IDs)
-		if c.Tables[t.TableName] != nil {
-			return fmt.Errorf("gormplugin: the table %q is registered twice", t.TableName)
+		for _, other := range c.All {
+			if rawsql.SameName(t.TableName, other.TableName) { // at least some database would say so
+				return fmt.Errorf("gormplugin: %q and %q are one table: a table can be registered once", other.TableName, t.TableName)
+			}
 		}
 		c.Tables[t.TableName], c.Models[t.Schema.ModelType] = t, t
 		c.All = append(c.All, t)
@@ -77,7 +74,8 @@ func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec, be
 			return err
 		}
 	}
-	return c.learnNames(d)
+	c.Names = rawsql.NewNames(d.Grammar, slices.Sorted(maps.Keys(c.Bases))...)
+	return nil
 }
 
 // TableFor returns the guarded table of a model.
@@ -90,10 +88,10 @@ func (c *Catalogue) TableFor(model any) (*Table, error) {
 
 // WithRecall returns a context in which a resolver leaves what it reads.
 func (c *Catalogue) WithRecall(ctx context.Context) context.Context {
-	if !c.believed || ctx.Value(c.recall) != nil {
+	if ctx.Value(recallKey{c}) != nil {
 		return ctx
 	}
-	return context.WithValue(ctx, c.recall, new(recall))
+	return context.WithValue(ctx, recallKey{c}, new(recall))
 }
 
 // alters begins a statement that alters a table, and redefinition is how MySQL gives a column
@@ -127,18 +125,4 @@ func (c *Catalogue) Redefined(sql string) string {
 		}
 	}
 	return ""
-}
-
-// learnNames notes the names of the guarded tables. It refuses two that some database would take
-// for one.
-func (c *Catalogue) learnNames(d *dialect.Dialect) error {
-	c.Names = rawsql.NewNames(d.Grammar, slices.Sorted(maps.Keys(c.Bases))...)
-	for i, a := range c.All {
-		for _, b := range c.All[:i] {
-			if c.Names.Same(a.TableName, b.TableName) {
-				return fmt.Errorf("gormplugin: %q and %q are one table: a table can be registered once", b.TableName, a.TableName)
-			}
-		}
-	}
-	return nil
 }

@@ -24,7 +24,7 @@ func TestInspectAll_keepsTheSizeOfTheDialector(t *testing.T) {
 		}
 		db, err := gorm.Open(mysql.New(mysql.Config{Conn: new(sql.DB), SkipInitializeWithVersion: true, DefaultStringSize: every}), &gorm.Config{DisableAutomaticPing: true})
 		testerr.Must(t, err)
-		testerr.Must(t, new(Catalogue).InspectAll(db, dialect.MySQL, []Spec{{Model: &dept{}, Table: treetable.Table{SingleTree: "depts"}}}, true))
+		testerr.Must(t, new(Catalogue).InspectAll(db, dialect.MySQL, []Spec{{Model: &dept{}, Table: treetable.Table{SingleTree: "depts"}}}))
 		stmt := &gorm.Statement{DB: db}
 		testerr.Must(t, stmt.Parse(&dept{}))
 		if got := db.DataTypeOf(stmt.Schema.LookUpField("Path")); got != want {

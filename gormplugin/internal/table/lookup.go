@@ -23,12 +23,12 @@ type Lookup struct {
 	inTree bool
 }
 
-// LookupByKey returns how rows are found by their keys.
-func (t *Table) LookupByKey() Lookup { return Lookup{t, t.Key, false} }
-
-// LookupBy returns how rows are found by a column, which is named by its field or its own name. It
-// refuses columns by which nobody could find a row.
+// LookupBy returns how rows are found by a column, which is named by its field or its own name; by
+// the key if no column is named. It refuses columns by which nobody could find a row.
 func (t *Table) LookupBy(column string, inTree bool) (Lookup, error) {
+	if column == "" {
+		return Lookup{t, t.Key, false}, nil
+	}
 	l := Lookup{t, t.Schema.LookUpField(column), inTree}
 	refuse := func(why string) (Lookup, error) {
 		return l, fmt.Errorf("gormplugin: %s: rows cannot be found by %q: %s", t.Schema.Name, column, why)
@@ -69,9 +69,9 @@ func (l Lookup) Unique() []string {
 	}
 }
 
-// Locate returns where the live rows with the texts are; in the given tree, if the column tells
+// Resolve returns where the live rows with the texts are; in the given tree, if the column tells
 // rows apart within one only.
-func (l Lookup) Locate(db *gorm.DB, tree any, texts []string) []pathlock.Resolution {
+func (l Lookup) Resolve(db *gorm.DB, tree any, texts []string) []pathlock.Resolution {
 	results := make([]pathlock.Resolution, len(texts))
 	tree, err := l.treeColumn(db.Statement.Context, tree)
 	if err != nil {
@@ -81,12 +81,12 @@ func (l Lookup) Locate(db *gorm.DB, tree any, texts []string) []pathlock.Resolut
 	for i, text := range texts {
 		values[i], results[i] = l.read(tree, text)
 	}
-	l.locate(db, tree, values, results)
+	l.fillIn(results, db, tree, values)
 	return results
 }
 
-// locate fills in where the rows with the values are. It leaves out those that are nil.
-func (l Lookup) locate(db *gorm.DB, tree any, values []any, results []pathlock.Resolution) {
+// fillIn says in results where the rows with the values are. It leaves out those that are nil.
+func (l Lookup) fillIn(results []pathlock.Resolution, db *gorm.DB, tree any, values []any) {
 	wanted := slices.DeleteFunc(slices.Clone(values), func(value any) bool { return value == nil })
 	if len(wanted) == 0 {
 		return
@@ -104,7 +104,7 @@ func (l Lookup) locate(db *gorm.DB, tree any, values []any, results []pathlock.R
 		case len(found[value]) > 1:
 			results[i].Err = fmt.Errorf("gormplugin: %s: %d rows have the %s %s: make it unique", l.TableName, len(found[value]), l.column.DBName, shown.ID(value))
 		default:
-			results[i].Location, results[i].Err = l.located(found[value][0], above)
+			results[i].Location, results[i].Err = l.locationOf(found[value][0], above)
 		}
 	}
 }

@@ -138,8 +138,8 @@ func (t *Table) CheckSpelling(rows map[any]*Node, keys []any) error {
 	return nil
 }
 
-// LookUp returns the row with the id, which may be a deleted one where db is Unscoped.
-func (t *Table) LookUp(db *gorm.DB, id any) (*Node, error) {
+// Find returns the row with the id, which may be a deleted one where db is Unscoped.
+func (t *Table) Find(db *gorm.DB, id any) (*Node, error) {
 	key, err := t.KeyOf(db, id)
 	if err != nil {
 		return nil, err
@@ -171,18 +171,18 @@ func (t *Table) Part(db *gorm.DB, unscoped bool) *gorm.DB {
 	return t.Query(tx)
 }
 
-// Locate returns where the live row with the key is.
-func (t *Table) Locate(db *gorm.DB, key any) (pathlock.Location, error) {
+// Resolve returns where the live row with the key is.
+func (t *Table) Resolve(db *gorm.DB, key any) (pathlock.Location, error) {
 	if key == nil {
 		return pathlock.Location{}, t.Missing(key)
 	}
 	found := make([]pathlock.Resolution, 1)
-	t.LookupByKey().locate(db, t.Sole, []any{key}, found)
+	Lookup{t, t.Key, false}.fillIn(found, db, t.Sole, []any{key})
 	return found[0].Location, found[0].Err
 }
 
-// located returns where a row is. above has the parents of leaves.
-func (t *Table) located(n *Node, above map[any]*Node) (pathlock.Location, error) {
+// locationOf returns where a row is. above has the parents of leaves.
+func (t *Table) locationOf(n *Node, above map[any]*Node) (pathlock.Location, error) {
 	if !t.IsLeaf {
 		return t.Location(n)
 	}
