@@ -1,8 +1,13 @@
 package table
 
 import (
+	"cmp"
 	"database/sql"
 	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -11,10 +16,11 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 )
 
-// Direct is a statement of the plugin's own on a guarded table: see [txn.Own]. Conditions and
-// columns that other plugins add to everybody's statements must not get into it.
+// Direct is a statement of the plugin's own on a guarded table. It runs on the connection, and in the
+// transaction, of the statement that it serves, past GORM's callbacks. It explains its errors as they
+// do. Conditions and columns that other plugins add to everybody's statements must not get into it.
 type Direct struct {
-	txn.Own
+	*gorm.Statement
 	table *Table
 }
 
@@ -28,13 +34,104 @@ func (t *Table) Direct(db *gorm.DB) *Direct {
 	if own.Statement.Table != t.TableName {
 		own.Statement.TableExpr = &clause.Expr{SQL: own.Statement.Quote(t.TableName)}
 	}
-	return &Direct{txn.Own{Statement: own.Statement, Dialect: t.Dialect}, t}
+	return &Direct{own.Statement, t}
 }
 
 // Add appends SQL, in which every ? stands for a variable, an expression, a column or a table.
 func (d *Direct) Add(sql string, vars ...any) *Direct {
 	clause.Expr{SQL: sql, Vars: vars}.Build(d)
 	return d
+}
+
+// Query runs a statement that reads, and hands every row to take. It explains the error of whatever
+// fails: the statement, the reading of a row, or the end of the rows, where a database may report a
+// deadlock.
+func (d *Direct) Query(take func(*sql.Rows) error) error {
+	var rows *sql.Rows
+	ask := d.ConnPool.QueryContext
+	if h, ok := d.ConnPool.(*txn.Handle); ok {
+		ask = h.QueryOwn
+	}
+	err := d.run(func(query string, vars []any) (_ int64, err error) {
+		//nolint:rowserrcheck,sqlclosecheck // Both are done below, on all paths.
+		rows, err = ask(d.Context, query, vars...)
+		return -1, err
+	})
+	if err != nil {
+		return err
+	}
+	for err == nil && rows.Next() {
+		err = take(rows)
+	}
+	if err = cmp.Or(err, rows.Err(), rows.Close()); err != nil {
+		return d.explained(err)
+	}
+	return nil
+}
+
+// Exec runs a statement that writes, and returns how many rows it has changed.
+func (d *Direct) Exec() (affected int64, err error) {
+	txn.NoteWrite(d.DB)
+	write := d.ConnPool.ExecContext
+	if h, ok := d.ConnPool.(*txn.Handle); ok {
+		write = h.ExecOwn
+	}
+	err = d.run(func(query string, vars []any) (int64, error) {
+		result, err := write(d.Context, query, vars...)
+		if err == nil {
+			affected, err = result.RowsAffected()
+		}
+		return affected, err
+	})
+	return affected, err
+}
+
+// inlined returns the statement and its variables. Where variables would cost another round trip,
+// to prepare the statement, it writes them into the SQL if all are whole numbers, as most keys are.
+func (d *Direct) inlined() (query string, vars []any) {
+	query = d.SQL.String()
+	parts, text := strings.Split(query, "?"), new(strings.Builder)
+	isOther := func(v any) bool { _, ok := v.(int64); return !ok }
+	if !d.table.Dialect.PreparesVariables || d.DB.PrepareStmt || len(parts) != len(d.Vars)+1 || slices.ContainsFunc(d.Vars, isOther) {
+		return query, d.Vars
+	}
+	for i, v := range d.Vars {
+		number := strconv.FormatInt(v.(int64), 10)
+		if number[0] == '-' {
+			number = "(" + number + ")" // Two signs would begin a comment.
+		}
+		text.WriteString(parts[i])
+		text.WriteString(number)
+	}
+	text.WriteString(parts[len(d.Vars)])
+	return text.String(), nil
+}
+
+// run runs the statement, tells GORM's log about it, and explains its error.
+func (d *Direct) run(statement func(query string, vars []any) (rows int64, err error)) error {
+	if d.DB.Error != nil {
+		return d.DB.Error
+	}
+	if d.DB.DryRun {
+		return gorm.ErrDryRunModeUnsupported
+	}
+	began := time.Now()
+	rows, err := statement(d.inlined())
+	d.DB.Logger.Trace(d.Context, began, func() (string, int64) {
+		return d.DB.Dialector.Explain(d.SQL.String(), d.Vars...), rows
+	}, err)
+	return d.explained(err)
+}
+
+// explained returns what a statement's error means to a caller. It rolls back a transaction that
+// the error has ended, whatever the caller does with the error.
+func (d *Direct) explained(err error) error {
+	d.DB.Error = err
+	txn.Explain(d.table.Dialect, d.DB, nil)
+	if err != nil && !d.table.Dialect.Classify(err).IsOfAnother() {
+		d.DB.Error = txn.Interrupted(d.Context, d.DB.Error)
+	}
+	return d.DB.Error
 }
 
 // One reads the only row of a statement into places.

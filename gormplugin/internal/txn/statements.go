@@ -26,7 +26,7 @@ func (t *Transaction) begin(ctx context.Context) context.Context {
 
 // ExecContext implements [gorm.ConnPool].
 func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	result, err := t.execOwn(ctx, query, args...)
+	result, err := t.ExecOwn(ctx, query, args...)
 	if step, ok := rawsql.PlainSavepoint(query); ok && err == nil {
 		t.mu.Lock()
 		t.after.take(step)
@@ -35,8 +35,8 @@ func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any
 	return result, err
 }
 
-// execOwn is ExecContext for a statement that is not about a savepoint.
-func (t *Transaction) execOwn(ctx context.Context, query string, args ...any) (sql.Result, error) {
+// ExecOwn is ExecContext for a statement that is not about a savepoint.
+func (t *Transaction) ExecOwn(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	result, err := t.Tx.ExecContext(t.begin(ctx), query, args...)
 	t.endBy(err)
 	return result, err
@@ -44,16 +44,16 @@ func (t *Transaction) execOwn(ctx context.Context, query string, args ...any) (s
 
 // QueryContext implements [gorm.ConnPool].
 func (t *Transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	rows, err := t.queryOwn(ctx, query, args...)
+	rows, err := t.QueryOwn(ctx, query, args...)
 	if err == nil {
 		t.rows.Store(rows)
 	}
 	return rows, err
 }
 
-// queryOwn is QueryContext for rows that the plugin reads at once, and whose error it sees. Another
+// QueryOwn is QueryContext for rows that the plugin reads at once, and whose error it sees. Another
 // goroutine must not look at them meanwhile.
-func (t *Transaction) queryOwn(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (t *Transaction) QueryOwn(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	ctx = t.begin(ctx)
 	rows, err := t.Tx.QueryContext(ctx, query, args...)
 	t.endBy(err)

@@ -1,4 +1,4 @@
-package txn
+package table
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-func TestOwn_inlinesNumbers(t *testing.T) {
+func TestDirect_inlinesNumbers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		sql      string
@@ -24,7 +24,7 @@ func TestOwn_inlinesNumbers(t *testing.T) {
 		{"a = ?", []any{int64(1)}, dialect.MySQL, true, ""},
 		{"a = ?", []any{int64(1)}, dialect.SQLite, false, ""},
 	} {
-		d := Own{&gorm.Statement{DB: &gorm.DB{Config: &gorm.Config{PrepareStmt: tt.prepares}}, Vars: tt.vars}, tt.dialect}
+		d := Direct{&gorm.Statement{DB: &gorm.DB{Config: &gorm.Config{PrepareStmt: tt.prepares}}, Vars: tt.vars}, &Table{Dialect: tt.dialect}}
 		d.SQL.WriteString(tt.sql)
 		want, variables := tt.want, 0
 		if want == "" {
