@@ -160,11 +160,8 @@ func (s *Shape) aboveNew(row *Arrival, stated map[any]*Arrival, parents map[any]
 	return nil, NotFound("%s, the parent of %s", s.Above.RowName(row.Parent), of)
 }
 
-// TopArrivalsOf returns where new rows come to the top of their trees.
-func (s *Shape) TopArrivalsOf(rows []*Arrival) TopArrivals {
-	if s.IsLeaf || !slices.ContainsFunc(rows, func(row *Arrival) bool { return row.Parent == nil }) {
-		return nil
-	}
+// TopArrivalsOf returns which trees new rows come into, and which of the rows come to the top.
+func TopArrivalsOf(rows []*Arrival) TopArrivals {
 	l := make(TopArrivals)
 	for _, row := range rows {
 		l.Add(row.Node, row.At.Tree)

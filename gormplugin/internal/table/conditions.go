@@ -180,7 +180,7 @@ func (t *Table) HasPath(tree any, path pathlock.Path) clause.Expression {
 	switch {
 	case !t.PathForm.OfParent:
 	case t.ByIDs:
-		key, err := t.ParseKey(path.Base())
+		key, err := t.parse(t.Key, path.Base())
 		if err != nil {
 			return clause.Expr{SQL: "1 = 0"}
 		}

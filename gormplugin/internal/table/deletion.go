@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/text/collate"
@@ -66,8 +65,8 @@ func checkMark(f *schema.Field, when string) (literal string, err error) {
 	switch {
 	case err != nil:
 		return "", err
-	case when != "":
-		if literal, err = dialect.MarkLiteral(when, number); err == nil && !text && (!number || literal == "0" || !isPlainNumber(when)) {
+	case when != "": // a number as the database shows it, and not 02
+		if literal, err = dialect.MarkLiteral(when, number); err == nil && !text && (literal == "0" || literal != when) {
 			err = fmt.Errorf("%q cannot be what marks rows as deleted: it takes a text, or a number other than 0, in a column that is no pointer", when)
 		}
 		return literal, err
@@ -76,12 +75,6 @@ func checkMark(f *schema.Field, when string) (literal string, err error) {
 	default:
 		return "", fmt.Errorf("a mark of deletion is a number, a bool, a text or a *time.Time, not a %v", f.FieldType)
 	}
-}
-
-// isPlainNumber reports whether a number is spelled as the database shows it, and not as 02.
-func isPlainNumber(text string) bool {
-	n, err := strconv.ParseInt(text, 10, 64)
-	return err == nil && strconv.FormatInt(n, 10) == text
 }
 
 // hidesDeleted reports whether a column marks rows as deleted by its type: it hides rows from

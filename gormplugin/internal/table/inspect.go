@@ -60,10 +60,12 @@ const tagName = "pathlock"
 
 // inspect finds the columns of a registered model.
 func inspect(db *gorm.DB, s Spec) (*Table, error) {
-	parsed, err := parseModel(db, s.Model)
+	stmt := &gorm.Statement{DB: db}
+	err := stmt.Parse(s.Model)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("gormplugin: %T is not a model: %w", s.Model, err)
 	}
+	parsed := stmt.Schema
 	t := &Table{Shape: plan.Shape{TableName: parsed.Table, Namespace: s.Table.Namespace}, Schema: parsed, Key: parsed.PrioritizedPrimaryField}
 	if t.Namespace == "" {
 		t.Namespace = t.TableName
@@ -249,15 +251,6 @@ func tagged(parsed *schema.Schema, tag string, of func(*schema.Field) bool) (fou
 		found = f
 	}
 	return found, nil
-}
-
-// parseModel returns the schema that GORM sees in a model.
-func parseModel(db *gorm.DB, model any) (*schema.Schema, error) {
-	stmt := &gorm.Statement{DB: db}
-	if err := stmt.Parse(model); err != nil {
-		return nil, fmt.Errorf("gormplugin: %T is not a model: %w", model, err)
-	}
-	return stmt.Schema, nil
 }
 
 // findPathField returns the field of a leaf's model, no column, that is to get the leaf's path: the

@@ -36,7 +36,7 @@ func (t *Table) KeyOf(db *gorm.DB, id any) (any, error) {
 	if !ok || Pointee(id) == t.Key.IndirectFieldType || !parses(t.Key) {
 		return t.Spell(t.Key, key), nil
 	}
-	return t.ParseKey(text)
+	return t.parse(t.Key, text)
 }
 
 // KeyOfRow returns the key that a struct of the model holds, as [Table.KeyOf] does.
@@ -55,10 +55,7 @@ func parses(f *schema.Field) bool {
 	return reflect.Int <= kind && kind <= reflect.Uint64
 }
 
-// ParseKey reads the text form of a primary key, as the key's type does it.
-func (t *Table) ParseKey(text string) (any, error) { return t.parse(t.Key, text) }
-
-// parse reads the text form of a column's value.
+// parse reads the text form of a column's value, as the column's type does it.
 func (t *Table) parse(f *schema.Field, text string) (any, error) {
 	invalid := func(err error) error {
 		if number, ok := errors.AsType[*strconv.NumError](err); ok {

@@ -1,7 +1,6 @@
 package write
 
 import (
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -47,10 +46,10 @@ func (e *Engine) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table,
 // named returns the guarded tables with a name, in whatever schema; all of them where the name is
 // not known.
 func (e *Engine) named(base string) []*table.Table {
-	if base != "" {
-		return e.Bases[base]
+	if base == "" {
+		return e.All
 	}
-	return slices.Concat(slices.Collect(maps.Values(e.Bases))...)
+	return e.Bases[base]
 }
 
 // tableText returns a statement's table as it will be written.

@@ -133,7 +133,7 @@ func (k *inserting) prepare() ([]*arrival, error) {
 	if err := k.settle(rows); err != nil {
 		return nil, err
 	}
-	if k.tops, err = k.guardTop(t.TopArrivalsOf(planned(rows))); err != nil {
+	if k.tops, err = k.guardTop(plan.TopArrivalsOf(planned(rows))); err != nil {
 		return nil, err
 	}
 	taken := make(map[pathlock.Location]bool, len(rows))
