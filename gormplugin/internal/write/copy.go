@@ -109,7 +109,7 @@ func (x *copying) copyWithin() error {
 	if err != nil {
 		return err
 	}
-	x.slots = []nameSlot{{x.To, x.After.Tree, x.After.Parent, x.After.Name}}
+	x.slots = []nameSlot{{x.To, x.After}}
 	return x.copyRows()
 }
 

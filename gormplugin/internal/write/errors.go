@@ -1,6 +1,7 @@
 package write
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -83,7 +84,7 @@ func (s *statement) takesName() (taken bool, failed error) {
 		return true, nil
 	case len(columns) > 0 && !names(t, columns, t.Name), isPrimary(t, duplicate.Index):
 		return false, nil
-	case len(columns) > 0 && slices.ContainsFunc(s.slots, func(at nameSlot) bool { return at.parent == nil }):
+	case len(columns) > 0 && slices.ContainsFunc(s.slots, func(at nameSlot) bool { return at.row.Parent == nil }):
 		return true, nil // of rows at the top
 	case len(columns) == 0 && treeschema.IsMadeForNames(duplicate.Index):
 		return true, nil
@@ -103,13 +104,11 @@ func (s *statement) hasRow(at nameSlot) (bool, error) {
 	if s.Dialect.Aborts {
 		return false, nil
 	}
-	if at.parent == nil {
-		at.parent = t.NoParentValue()
-	}
+	parent := cmp.Or(at.row.Parent, t.NoParentValue())
 	is := func(f *schema.Field, value any) clause.Expression {
 		return clause.Eq{Column: table.Column(f), Value: value}
 	}
-	where := clause.And(t.InTree(clause.CurrentTable, at.tree), is(t.Name, at.name), is(t.Parent, at.parent))
+	where := clause.And(t.InTree(clause.CurrentTable, at.row.Tree), is(t.Name, at.row.Name), is(t.Parent, parent))
 	rows, err := t.Read(s.DB, table.Selection{Where: where, Unscoped: true, Lock: s.Dialect.Share})
 	return len(rows) > 0, err
 }

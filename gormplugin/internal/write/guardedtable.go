@@ -16,13 +16,12 @@ import (
 // one. It returns an error if the form of the statement hides which rows or columns it means.
 // deletes is set for a DELETE.
 func (e *Engine) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table, error) {
-	c := clausesOf(stmt)
-	if err := e.checkClauses(stmt, c, deletes); err != nil {
+	if err := e.checkClauses(stmt, deletes); err != nil {
 		return nil, err
 	}
 	if stmt.TableExpr == nil {
 		if t := e.Tables[stmt.Table]; t != nil {
-			return t, checkStatement(t, stmt, c)
+			return t, checkStatement(t, stmt)
 		}
 	}
 	// Table(name), a model whose table is in a schema, or another spelling of a name.
@@ -34,7 +33,7 @@ func (e *Engine) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table,
 	named := e.named(name)
 	for _, t := range named {
 		if table.Unquoted(expression) == t.TableName && stmt.Table == table.BaseName(t.TableName) {
-			return t, checkStatement(t, stmt, c)
+			return t, checkStatement(t, stmt)
 		}
 	}
 	if stmt.TableExpr == nil {
@@ -65,21 +64,10 @@ func tableText(stmt *gorm.Statement) string {
 	return scratch.SQL.String()
 }
 
-// clauses are those of a statement that may name tables or have modifiers; empty where it lacks
-// them.
-type clauses struct {
-	insert clause.Insert
-	update clause.Update
-	remove clause.Delete
-	from   clause.From
-}
-
-// clausesOf returns a statement's clauses.
-func clausesOf(stmt *gorm.Statement) (c clauses) {
-	c.insert, _ = stmt.Clauses["INSERT"].Expression.(clause.Insert)
-	c.update, _ = stmt.Clauses["UPDATE"].Expression.(clause.Update)
-	c.remove, _ = stmt.Clauses["DELETE"].Expression.(clause.Delete)
-	c.from, _ = stmt.Clauses["FROM"].Expression.(clause.From)
+// clauseOf returns a statement's clause of a type; empty if it has none.
+func clauseOf[C clause.Interface](stmt *gorm.Statement) C {
+	var none C
+	c, _ := stmt.Clauses[none.Name()].Expression.(C)
 	return c
 }
 
@@ -104,19 +92,20 @@ func checkForeign(t *table.Table, stmt *gorm.Statement, a *assignment) error {
 }
 
 // checkStatement refuses forms of write to a guarded table whose effect the plugin could not know.
-func checkStatement(t *table.Table, stmt *gorm.Statement, c clauses) error {
+func checkStatement(t *table.Table, stmt *gorm.Statement) error {
+	insert, update, remove, from := clauseOf[clause.Insert](stmt), clauseOf[clause.Update](stmt), clauseOf[clause.Delete](stmt), clauseOf[clause.From](stmt)
 	switch {
 	case isForeign(t, stmt) && (len(stmt.BuildClauses) == 0 || stmt.BuildClauses[0] != "UPDATE"):
 		return t.Unsupported("rows are created and deleted by the registered model: use db.Model(&%s{})", t.Schema.Name)
 	case len(stmt.Joins) > 0:
 		return t.Unsupported("a write cannot have joins: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
-	case c.insert.Modifier != "":
-		return t.Unsupported("INSERT %s could leave rows out: use Create, and look for %v", c.insert.Modifier, fault.ErrNameTaken)
-	case c.update.Modifier != "":
-		return t.Unsupported("UPDATE %s could leave rows out: use Updates", c.update.Modifier)
-	case c.remove.Modifier != "":
-		return t.Unsupported("DELETE %s could mean other rows: use Delete", c.remove.Modifier)
-	case len(c.from.Tables)+len(c.from.Joins) > 0:
+	case insert.Modifier != "":
+		return t.Unsupported("INSERT %s could leave rows out: use Create, and look for %v", insert.Modifier, fault.ErrNameTaken)
+	case update.Modifier != "":
+		return t.Unsupported("UPDATE %s could leave rows out: use Updates", update.Modifier)
+	case remove.Modifier != "":
+		return t.Unsupported("DELETE %s could mean other rows: use Delete", remove.Modifier)
+	case len(from.Tables)+len(from.Joins) > 0:
 		return t.Unsupported("a write cannot have a FROM clause: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
 	}
 	return nil
@@ -124,10 +113,11 @@ func checkStatement(t *table.Table, stmt *gorm.Statement, c clauses) error {
 
 // checkClauses refuses clauses that direct a statement to a guarded table which is not the
 // statement's own. A DELETE deletes from the tables of its FROM clause; an UPDATE only reads them.
-func (e *Engine) checkClauses(stmt *gorm.Statement, c clauses, deletes bool) error {
-	text, tables := c.insert.Modifier+c.update.Modifier+c.remove.Modifier, []clause.Table{c.insert.Table, c.update.Table}
+func (e *Engine) checkClauses(stmt *gorm.Statement, deletes bool) error {
+	insert, update := clauseOf[clause.Insert](stmt), clauseOf[clause.Update](stmt)
+	text, tables := insert.Modifier+update.Modifier+clauseOf[clause.Delete](stmt).Modifier, []clause.Table{insert.Table, update.Table}
 	if deletes {
-		tables = append(tables, c.from.Tables...)
+		tables = append(tables, clauseOf[clause.From](stmt).Tables...)
 	}
 	for _, named := range tables {
 		if named.Name != "" && named.Name != clause.CurrentTable {

@@ -142,7 +142,7 @@ func (k *inserting) prepare() ([]*arrival, error) {
 			return nil, &fault.NameTakenError{Table: t.TableName, Tree: row.At.Tree, Path: row.At.Path}
 		}
 		taken[row.At] = true
-		k.slots = append(k.slots, nameSlot{row.At, row.Tree, row.Parent, row.Name})
+		k.slots = append(k.slots, nameSlot{row.At, row.Node})
 		if err := errors.Join(row.Settle(t.Name), row.Settle(t.Parent), row.settleParent()); err != nil {
 			return nil, err
 		}

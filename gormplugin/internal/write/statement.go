@@ -64,18 +64,20 @@ type statement struct {
 // nameSlot is where a statement puts a row.
 type nameSlot struct {
 	pathlock.Location
-	tree, parent any
-	name         string
+	row *table.Node
 }
 
 // statementKey is where a statement's state is kept, per instance.
 const statementKey = "pathlock:statement"
 
 // stateOf returns the state of a guarded statement, nil for any other.
-func stateOf(db *gorm.DB) *statement {
-	value, _ := db.InstanceGet(statementKey)
-	st, _ := value.(*statement)
-	return st
+func stateOf(db *gorm.DB) *statement { return instance[*statement](db, statementKey) }
+
+// instance returns what is kept for a statement under a key, nil if nothing is.
+func instance[T any](db *gorm.DB, key string) T {
+	value, _ := db.InstanceGet(key)
+	of, _ := value.(T)
+	return of
 }
 
 // Begin makes the first callback of a chain. For a guarded statement outside of a transaction it
@@ -113,7 +115,7 @@ func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	s := &statement{Engine: e, DB: db, Table: t, writer: w, op: operationOf(db), pathLocks: pathLocks{Operation: w.Operation, Note: w.Note + t.TableName}}
+	s := &statement{Engine: e, DB: db, Table: t, writer: w, op: instance[*Operation](db, operationKey), pathLocks: pathLocks{Operation: w.Operation, Note: w.Note + t.TableName}}
 	s.verb = w.verb(s)
 	db.InstanceSet(statementKey, s)
 	elsewhere := e.ChooseManaged(db, w.Chain(table.ResolverCallback))
@@ -222,13 +224,6 @@ type Operation struct {
 
 // operationKey is where the operation that a statement is part of is kept, per instance.
 const operationKey = "pathlock:operation"
-
-// operationOf returns the operation that a statement is part of, nil if there is none.
-func operationOf(db *gorm.DB) *Operation {
-	value, _ := db.InstanceGet(operationKey)
-	op, _ := value.(*Operation)
-	return op
-}
 
 // Statement begins the statement, on the one live row that op is about, or on the arranged ones.
 func (op *Operation) Statement(db *gorm.DB, t *table.Table) *gorm.DB {

@@ -14,7 +14,7 @@ import (
 // HasCondition reports whether a statement says which rows it means. GORM refuses one that does
 // not, unless AllowGlobalUpdate is set. To pin its targets would bypass that.
 func HasCondition(stmt *gorm.Statement) bool {
-	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
+	where := clauseOf[clause.Where](stmt)
 	_, soft := stmt.Clauses["soft_delete_enabled"]
 	return len(where.Exprs) > 1 || !soft && len(where.Exprs) == 1
 }
@@ -30,7 +30,7 @@ func Narrows(stmt *gorm.Statement) bool {
 // nil, by the conditions among those with the given ids.
 func hits(t *table.Table, stmt *gorm.Statement, ids []any, lock string) table.Selection {
 	s := table.Selection{Unscoped: true, Lock: lock}
-	if stated, ok := stmt.Clauses["WHERE"].Expression.(clause.Where); ok && len(stated.Exprs) > 0 {
+	if stated := clauseOf[clause.Where](stmt); len(stated.Exprs) > 0 {
 		// Cloned, as building them reorders them in place.
 		s.Where = clause.And(slices.Clone(stated.Exprs)...)
 	}
@@ -174,10 +174,10 @@ func (s *statement) soleKey(stmt *gorm.Statement) (sole any) {
 		}
 		return s.op.ID
 	}
-	where, ok := stmt.Clauses["WHERE"].Expression.(clause.Where)
+	where := clauseOf[clause.Where](stmt)
 	_, ordered := stmt.Clauses["ORDER BY"]
 	_, limited := stmt.Clauses["LIMIT"]
-	if !ok || ordered || limited || stmt.Unscoped || len(stmt.Joins) > 0 {
+	if ordered || limited || stmt.Unscoped || len(stmt.Joins) > 0 {
 		return nil
 	}
 	for _, e := range where.Exprs {
@@ -199,7 +199,7 @@ func (s *statement) mayMiss(stmt *gorm.Statement, found int) bool {
 	if s.Dialect.Newest == "" || s.begun != nil || s.op != nil || s.nodes != nil {
 		return false
 	}
-	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
+	where := clauseOf[clause.Where](stmt)
 	few := false
 	for _, e := range where.Exprs {
 		if _, or := e.(clause.OrConditions); or {

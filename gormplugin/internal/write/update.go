@@ -144,8 +144,7 @@ func (k *updating) updateInPlace(a *assignment, x *plan.Effect) error {
 	}
 	a.orNothing(t)
 	stmt.AddClause(a.set)
-	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
-	conditions := slices.Clone(where.Exprs)
+	conditions := slices.Clone(clauseOf[clause.Where](stmt).Exprs)
 	if a.Restores {
 		conditions = append(conditions, t.Alive) // nobody has locked the place of a row that is deleted meanwhile
 	}
@@ -271,7 +270,7 @@ func (k *updating) writeMoved(a *assignment, x *plan.Effect) (written int64, err
 	moves := make(map[any]plan.Move, len(x.Moves))
 	for _, m := range x.Moves {
 		moves[m.ID] = m
-		k.slots = append(k.slots, nameSlot{m.To, m.Tree, m.After.Parent, m.After.Name})
+		k.slots = append(k.slots, nameSlot{m.To, m.After})
 	}
 	assigned := a.set
 	return k.writeParts(x.IDs(), func(ids []any) int {

@@ -34,7 +34,7 @@ func (s *statement) isUpsert() bool {
 // the clause would move or rename: an UPDATE does that first.
 func (s *statement) settleUpsert(rows []*arrival, lock string) (fresh, present []*arrival, err error) {
 	t, db, stmt := s.Table, s.DB, s.DB.Statement
-	conflict, _ := stmt.Clauses[conflictClause].Expression.(clause.OnConflict)
+	conflict := clauseOf[clause.OnConflict](stmt)
 	if err := checkConflict(t, conflict); err != nil {
 		return nil, nil, err
 	}
