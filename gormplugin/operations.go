@@ -168,14 +168,11 @@ func Move(db *gorm.DB, model, id any, to Place) error {
 	if err != nil {
 		return err
 	}
-	value, err := to.parentKey(db, t, key)
+	parent, err := to.parentKey(db, t, key)
 	if err != nil {
 		return err
 	}
-	if value == nil {
-		value = t.NoParentValue()
-	}
-	return p.assign(db, t, model, key, t.Parent, value)
+	return p.assign(db, t, model, key, t.Parent, t.ParentValue(parent))
 }
 
 // Delete deletes the row with the id and all its descendants, and returns how many rows it has

@@ -106,7 +106,7 @@ func (t *Table) ParentKey(db *gorm.DB, parent any) (any, error) {
 
 // A row without a parent has NULL in its parent column, or the zero value of the column's type: 0,
 // "", a nil UUID. No row has that as its key, since GORM takes such a key for none. Reads treat
-// both alike. Writes use what [Table.NoParentValue] returns, whatever the caller has stated.
+// both alike. Writes use what [Table.ParentValue] returns, whatever the caller has stated.
 
 // isNoParent reports whether the parent column's value, in plain form, is the id of no row.
 func (t *Table) isNoParent(value any) bool {
@@ -143,31 +143,32 @@ func (t *Table) ParentOrNil(value any) any {
 	return value
 }
 
-// NoParentValue is what is written to the parent column of a row without a parent: what the tag
-// says, or else NULL if the field can hold it, or else the zero value.
-func (t *Table) NoParentValue() any {
-	f := t.Parent
-	if t.top != nil {
+// ParentValue is what is written to the parent column for a parent. For nil, which is none, that is
+// what the tag says, or else NULL if the field can hold it, or else the zero value.
+func (t *Table) ParentValue(parent any) any {
+	switch f := t.Parent; {
+	case parent != nil:
+		return parent
+	case t.top != nil:
 		return t.top
-	}
-	if f.NotNull {
+	case f.NotNull:
 		zero := reflect.Zero(t.Above.Key.IndirectFieldType)
 		if zero.Kind() == reflect.Slice {
 			zero = reflect.MakeSlice(zero.Type(), 0, 0)
 		}
 		return zero.Interface()
-	}
-	if holdsNull(f) {
+	case holdsNull(f):
 		return nil
+	default:
+		return reflect.Zero(f.FieldType).Interface()
 	}
-	return reflect.Zero(f.FieldType).Interface()
 }
 
 // AtTop is the condition that a row has no parent, however old code has written that.
 func (t *Table) AtTop() clause.Expression {
 	column, kind := Column(t.Parent), dialect.KindOf(cmp.Or(t.keyType(), string(t.Key.DataType)))
 	return AnyOf([]clause.Expression{
-		clause.Eq{Column: column, Value: t.NoParentValue()},
+		clause.Eq{Column: column, Value: t.ParentValue(nil)},
 		clause.Expr{SQL: t.Dialect.NoParentSQLOfKind(t.Dialect.QuotePart(column.Name), kind)},
 	})
 }
@@ -188,9 +189,9 @@ func holdsNull(f *schema.Field) bool {
 }
 
 // ClearParents gives the model's rows to which an UPDATE has just assigned a zero parent the value
-// of [Table.NoParentValue].
+// of [Table.ParentValue].
 func (t *Table) ClearParents(ctx context.Context, rows reflect.Value) error {
-	none := t.NoParentValue()
+	none := t.ParentValue(nil)
 	return t.EachRow(rows, func(row reflect.Value) error { return SetAnew(ctx, t.Parent, row, none) })
 }
 

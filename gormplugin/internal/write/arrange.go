@@ -99,15 +99,13 @@ func (r *Arrangement) assign(ctx context.Context, t *table.Table, a *assignment,
 	for _, f := range columns {
 		values := make([]any, len(ids))
 		for i, id := range ids {
-			switch parent := r.Parents[id]; {
-			case f == t.Name:
+			switch f {
+			case t.Name:
 				values[i] = x.Live[id].Name
-			case f != t.Parent:
-				values[i], _ = f.ValueOf(ctx, r.structs[id])
-			case parent == nil:
-				values[i] = t.NoParentValue()
+			case t.Parent:
+				values[i] = t.ParentValue(r.Parents[id])
 			default:
-				values[i] = parent
+				values[i], _ = f.ValueOf(ctx, r.structs[id])
 			}
 		}
 		a.replace(t, f, ids, values, false)

@@ -95,7 +95,7 @@ func (s *statement) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 			a.set[i].Value = table.Written(assigned.Value, planned)
 		}
 		if f == t.Parent && *a.Parent == nil {
-			a.set[i].Value = t.NoParentValue()
+			a.set[i].Value = t.ParentValue(nil)
 		}
 	}
 	if a.Deletes = len(a.marks) > 0; a.Deletes {

@@ -207,12 +207,7 @@ func (x *copying) insertCopies(t *table.Table, part []*plan.Copied, given map[*s
 			place(f, valuesOf(part, func(*plan.Copied) any { return fresh() }))
 		}
 	}
-	place(t.Parent, valuesOf(part, func(c *plan.Copied) any {
-		if c.Parent == nil {
-			return t.NoParentValue()
-		}
-		return c.Parent
-	}))
+	place(t.Parent, valuesOf(part, func(c *plan.Copied) any { return t.ParentValue(c.Parent) }))
 	for _, f := range t.Following {
 		place(f.Field, valuesOf(part, func(c *plan.Copied) any { return f.Of(c.Node) }))
 	}

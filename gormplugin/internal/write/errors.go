@@ -1,7 +1,6 @@
 package write
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -104,11 +103,10 @@ func (s *statement) hasRow(at nameSlot) (bool, error) {
 	if s.Dialect.Aborts {
 		return false, nil
 	}
-	parent := cmp.Or(at.row.Parent, t.NoParentValue())
 	is := func(f *schema.Field, value any) clause.Expression {
 		return clause.Eq{Column: table.Column(f), Value: value}
 	}
-	where := clause.And(t.InTree(clause.CurrentTable, at.row.Tree), is(t.Name, at.row.Name), is(t.Parent, parent))
+	where := clause.And(t.InTree(clause.CurrentTable, at.row.Tree), is(t.Name, at.row.Name), is(t.Parent, t.ParentValue(at.row.Parent)))
 	rows, err := t.Read(s.DB, table.Selection{Where: where, Unscoped: true, Lock: s.Dialect.Share})
 	return len(rows) > 0, err
 }

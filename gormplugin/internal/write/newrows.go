@@ -71,20 +71,16 @@ func (row *arrival) settleMarks() error {
 	return nil
 }
 
-// settleParent gives a new row without a parent the value of [table.Table.NoParentValue], and one
-// that states a path instead the parent and the name that the path says.
-func (row *arrival) settleParent() error {
-	parent := row.Parent
-	if parent == nil {
-		parent = row.Table.NoParentValue()
-	}
+// settleParent gives a new row without a parent the value of [table.Table.ParentValue], and one that
+// states a path instead the parent and the name that the path says.
+func (row *arrival) settleParent() (err error) {
 	if row.ByPath {
-		return errors.Join(row.Set(row.Table.Parent, parent), row.Set(row.Table.Name, row.Name))
+		err = row.Set(row.Table.Name, row.Name)
 	}
-	if row.Parent != nil {
-		return nil
+	if row.ByPath || row.Parent == nil {
+		err = errors.Join(err, row.Set(row.Table.Parent, row.Table.ParentValue(row.Parent)))
 	}
-	return row.Set(row.Table.Parent, parent)
+	return err
 }
 
 // parentsOf returns the known rows, and those of the rows' parents in the database that are missing

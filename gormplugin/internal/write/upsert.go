@@ -264,12 +264,8 @@ func (row *arrival) isStale(n *table.Node) bool {
 // restate makes an upsert write what the row has already: the caller cannot change what follows
 // from its place.
 func restate(t *table.Table, row *arrival) error {
-	parent := row.Parent
-	if parent == nil {
-		parent = t.NoParentValue()
-	}
 	return errors.Join(
 		row.Set(t.Version, row.Version), row.Set(t.Fence, row.Fence), row.Set(t.Tree, row.Tree), t.SetFollowing(row.Record, row.Node),
-		row.Set(t.Parent, parent), row.Set(t.Name, row.Name),
+		row.Set(t.Parent, t.ParentValue(row.Parent)), row.Set(t.Name, row.Name),
 	)
 }

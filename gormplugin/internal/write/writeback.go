@@ -1,7 +1,6 @@
 package write
 
 import (
-	"cmp"
 	"reflect"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
@@ -23,7 +22,7 @@ func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence 
 		a.drop(t.Tree)
 	}
 	if a.ByPath {
-		each(t.Parent, func(m plan.Move) any { return cmp.Or(m.After.Parent, t.NoParentValue()) })
+		each(t.Parent, func(m plan.Move) any { return t.ParentValue(m.After.Parent) })
 	}
 	for _, f := range t.Following {
 		each(f.Field, func(m plan.Move) any { return f.Of(m.After) })
@@ -49,7 +48,7 @@ func (s *statement) writeBack(x *plan.Effect, stayed bool) error {
 		id, err := t.KeyOfRow(stmt.Context, row)
 		n := now[id]
 		if err == nil && n != nil && x.Change.ByPath {
-			err = table.SetAnew(stmt.Context, t.Parent, row, cmp.Or(n.Parent, t.NoParentValue()))
+			err = table.SetAnew(stmt.Context, t.Parent, row, t.ParentValue(n.Parent))
 		}
 		if err != nil || n == nil {
 			return err
