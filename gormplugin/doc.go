@@ -114,7 +114,7 @@
 // This package is the public API: options, operations, queries and the schema. The work is done in
 // packages of internal/, in layers. Each imports only layers below it, which test/arrows checks:
 //
-//	gormplugin         the API; Plugin.register puts the engine of write into GORM's callbacks
+//	gormplugin         the API; its plugin puts the engine of write into GORM's callbacks
 //	  write            what happens on each write: plan, path locks, assertion, rewrite; raw SQL that
 //	                   is refused
 //	  table     plan   the models, their rows and where they are; what a write does to the tree

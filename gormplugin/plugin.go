@@ -154,7 +154,7 @@ func (p *inUse) attach(db *gorm.DB) error {
 	if err := p.WrapPool(db); err != nil {
 		return err
 	}
-	if err := p.register(db); err != nil {
+	if err := p.Register(db); err != nil {
 		return fmt.Errorf("gormplugin: registering callbacks: %w", err)
 	}
 	return nil
@@ -187,36 +187,6 @@ func pluginOfSession(db *gorm.DB) (*inUse, error) {
 		err = fmt.Errorf("%w: this session was made before db.Use, by Debug or WithContext for example: make it afterwards", ErrUnmanagedTransaction)
 	}
 	return p, err
-}
-
-// register adds the plugin's callbacks to GORM's chains: one at each end, and one that replaces
-// GORM's own writing callback. All of these places exist whether or not the DB was opened with
-// SkipDefaultTransaction.
-func (p *inUse) register(db *gorm.DB) error {
-	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
-	creating, updating, deleting := p.Writers(db)
-	return errors.Join(
-		create.Before("*").Register("pathlock:begin_create", p.Begin(creating)),
-		p.Install(creating, create.Replace),
-		create.After("*").Register("pathlock:end_create", p.End(create.Execute)),
-
-		update.Before("*").Register("pathlock:begin_update", p.Begin(updating)),
-		p.Install(updating, update.Replace),
-		update.After("*").Register("pathlock:end_update", p.End(update.Execute)),
-
-		remove.Before("*").Register("pathlock:begin_delete", p.Begin(deleting)),
-		p.Install(deleting, remove.Replace),
-		remove.After("*").Register("pathlock:end_delete", p.End(remove.Execute)),
-
-		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.WatchQuery),
-		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.WatchRow),
-		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.WatchExec),
-
-		db.Callback().Query().After("*").Register("pathlock:end_query", p.EndRead),
-		db.Callback().Row().After("gorm:row").Register("pathlock:keep_rows", txn.KeepRows),
-		db.Callback().Row().After("*").Register("pathlock:end_row", p.EndRead),
-		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.EndRead),
-	)
 }
 
 // Pool wraps the connections of a further database, such as another source of dbresolver's, so that

@@ -6,7 +6,7 @@
 // UPDATE suites SET name = 'b' WHERE id = 7 renames a row, so that everything below it gets another
 // path:
 //
-//	Engine.Begin
+//	Engine.begin
 //	  1  survey           a plain read: the rows that are hit, and all rows above     updating.Survey
 //	  2  path locks       X on the old place and on the new name slot                     acquire
 //	  3  BEGIN            no row lock is ever held while waiting for a path lock
@@ -23,7 +23,7 @@
 //	  9  top, again       on MySQL and MariaDB, now that others see the row                  recheckTop
 //	 10  rewrite          one UPDATE over the range of the path index gives all that lies below its
 //	                      new path                                                   rewriteMoved
-//	Engine.End
+//	Engine.end
 //	 11  COMMIT           of the statement's own transaction; in one of the caller's, by the caller
 //	 12  release          of the path locks, when the transaction has really ended   package txn
 //
@@ -32,7 +32,7 @@
 //
 // # What is where
 //
-// Begin and End are in statement.go, the path locks in pathlocks.go, the assertion, with its row
+// begin and end are in statement.go, the path locks in pathlocks.go, the assertion, with its row
 // locks and its second attempt on locking reads, in assertion.go, the rewrite in rewrite.go, the
 // next try of a statement that lost to another one in statementretry.go, the refusal of raw SQL in
 // rawsql.go. A write is a [statement]. Each kind of it has a [verb]: insert.go, update.go and

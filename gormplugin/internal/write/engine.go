@@ -30,54 +30,77 @@ type Engine struct {
 	MaxTries int
 }
 
-// Writers returns the writers of a DB's three chains.
-func (e *Engine) Writers(db *gorm.DB) (create, update, remove *Writer) {
+// Register adds the engine's callbacks to GORM's chains: one at each end, and one that replaces
+// GORM's own writing callback. All of these places exist whether or not the DB was opened with
+// SkipDefaultTransaction.
+func (e *Engine) Register(db *gorm.DB) error {
 	cb := db.Callback()
-	create = &Writer{Name: "gorm:create", Chain: cb.Create().Get, verb: func(s *statement) verb { return &inserting{statement: s} }, Operation: "insert", Note: "insert into "}
-	update = &Writer{Name: "gorm:update", Chain: cb.Update().Get, verb: func(s *statement) verb { return &updating{statement: s} }, Operation: "update", Note: "update of "}
-	remove = &Writer{Name: "gorm:delete", Chain: cb.Delete().Get, verb: func(s *statement) verb { return &deleting{statement: s} }, Deletes: true, Operation: "delete", Note: "delete from "}
-	return create, update, remove
+	creates := &writer{name: "gorm:create", chain: cb.Create().Get, verb: func(s *statement) verb { return &inserting{statement: s} }, operation: "insert", note: "insert into "}
+	updates := &writer{name: "gorm:update", chain: cb.Update().Get, verb: func(s *statement) verb { return &updating{statement: s} }, operation: "update", note: "update of "}
+	deletes := &writer{name: "gorm:delete", chain: cb.Delete().Get, verb: func(s *statement) verb { return &deleting{statement: s} }, deletes: true, operation: "delete", note: "delete from "}
+	return errors.Join(
+		cb.Create().Before("*").Register("pathlock:begin_create", e.begin(creates)),
+		e.install(creates, cb.Create().Replace),
+		cb.Create().After("*").Register("pathlock:end_create", e.end(cb.Create().Execute)),
+
+		cb.Update().Before("*").Register("pathlock:begin_update", e.begin(updates)),
+		e.install(updates, cb.Update().Replace),
+		cb.Update().After("*").Register("pathlock:end_update", e.end(cb.Update().Execute)),
+
+		cb.Delete().Before("*").Register("pathlock:begin_delete", e.begin(deletes)),
+		e.install(deletes, cb.Delete().Replace),
+		cb.Delete().After("*").Register("pathlock:end_delete", e.end(cb.Delete().Execute)),
+
+		cb.Query().Before("*").Register("pathlock:watch_query", e.watchQuery),
+		cb.Row().Before("*").Register("pathlock:watch_row", e.watchRow),
+		cb.Raw().Before("*").Register("pathlock:watch_raw", e.watchExec),
+
+		cb.Query().After("*").Register("pathlock:end_query", e.endRead),
+		cb.Row().After("gorm:row").Register("pathlock:keep_rows", txn.KeepRows),
+		cb.Row().After("*").Register("pathlock:end_row", e.endRead),
+		cb.Raw().After("*").Register("pathlock:end_raw", e.endRead),
+	)
 }
 
-// Writer carries out one kind of write. It takes the place of GORM's own callback, so that no other
+// writer carries out one kind of write. It takes the place of GORM's own callback, so that no other
 // callback runs between the assertion and the write, in whatever order the plugins were registered.
-type Writer struct {
-	// Name is that of GORM's callback.
-	Name string
-	// Chain returns the callbacks of the chain by name.
-	Chain func(name string) func(*gorm.DB)
-	// GORMWrite is the callback that had that place before: as a rule, GORM's own.
-	GORMWrite func(*gorm.DB)
+type writer struct {
+	// name is that of GORM's callback.
+	name string
+	// chain returns the callbacks of the chain by name.
+	chain func(name string) func(*gorm.DB)
+	// gormWrite is the callback that had that place before: as a rule, GORM's own.
+	gormWrite func(*gorm.DB)
 	// verb makes the verb of one statement.
 	verb    func(*statement) verb
-	Deletes bool
-	// Operation is what its statements do, in a word, and Note the same before a table's name.
-	Operation, Note string
+	deletes bool
+	// operation is what its statements do, in a word, and note the same before a table's name.
+	operation, note string
 	// code tells the callback from other plugins'.
 	code uintptr
 }
 
-// Install puts a writer in the place of GORM's callback.
-func (e *Engine) Install(w *Writer, replace func(name string, fn func(*gorm.DB)) error) error {
-	if w.GORMWrite = w.Chain(w.Name); w.GORMWrite == nil {
-		return fmt.Errorf("gormplugin: %w: there is no callback %s", fault.ErrCallbacks, w.Name)
+// install puts a writer in the place of GORM's callback.
+func (e *Engine) install(w *writer, replace func(name string, fn func(*gorm.DB)) error) error {
+	if w.gormWrite = w.chain(w.name); w.gormWrite == nil {
+		return fmt.Errorf("gormplugin: %w: there is no callback %s", fault.ErrCallbacks, w.name)
 	}
 	callback := e.callback(w)
 	w.code = reflect.ValueOf(callback).Pointer()
-	return replace(w.Name, callback)
+	return replace(w.name, callback)
 }
 
 // callback makes the callback for w.
-func (e *Engine) callback(w *Writer) func(*gorm.DB) {
+func (e *Engine) callback(w *writer) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		txn.NoteWrite(db)
 		defer txn.NoteReadOnly(db) // before the transaction ends, which GORM may have begun
 		st := stateOf(db)
 		if st == nil || db.Error != nil {
 			if db.Error == nil && !db.DryRun {
-				e.checkUnguarded(db, w.Deletes)
+				e.checkUnguarded(db, w.deletes)
 			}
-			w.GORMWrite(db)
+			w.gormWrite(db)
 			return
 		}
 		if err := st.run(); err != nil && !errors.Is(db.Error, err) {
@@ -89,7 +112,7 @@ func (e *Engine) callback(w *Writer) func(*gorm.DB) {
 
 // run carries out a guarded statement.
 func (s *statement) run() (err error) {
-	stmt, name := s.DB.Statement, s.writer.Name
+	stmt, name := s.DB.Statement, s.writer.name
 	if s.tx, err = s.TransactionOf(s.DB); err != nil {
 		return err
 	}
@@ -100,7 +123,7 @@ func (s *statement) run() (err error) {
 	if stmt.SQL.Len() > 0 {
 		return fmt.Errorf("%w: the SQL of a write to %s was built before %s", fault.ErrCallbacks, s.Table.TableName, name)
 	}
-	if t, err := s.guardedTable(stmt, s.writer.Deletes); err != nil || t != s.Table {
+	if t, err := s.guardedTable(stmt, s.writer.deletes); err != nil || t != s.Table {
 		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, s.Table.TableName, name))
 	}
 	return s.verb.Write()
@@ -118,11 +141,11 @@ func (e *Engine) checkUnguarded(db *gorm.DB, deletes bool) {
 }
 
 // check refuses the statement where another plugin has taken the writer's place.
-func (w *Writer) check() error {
-	if now := w.Chain(w.Name); now != nil && reflect.ValueOf(now).Pointer() == w.code {
+func (w *writer) check() error {
+	if now := w.chain(w.name); now != nil && reflect.ValueOf(now).Pointer() == w.code {
 		return nil
 	}
-	return fmt.Errorf("%w: %s was replaced: register that plugin before this one", fault.ErrCallbacks, w.Name)
+	return fmt.Errorf("%w: %s was replaced: register that plugin before this one", fault.ErrCallbacks, w.name)
 }
 
 // write makes GORM write the statement. It notes an error before GORM translates it, since the
@@ -132,7 +155,7 @@ func (s *statement) write() {
 	plain := *config
 	plain.TranslateError = false
 	db.Config = &plain
-	s.writer.GORMWrite(db)
+	s.writer.gormWrite(db)
 	db.Config = config
 	if s.cause = db.Error; s.cause != nil {
 		db.Error = nil

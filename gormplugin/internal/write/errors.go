@@ -17,15 +17,15 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
-// EndRead is the last callback of a chain that reads or runs raw SQL.
-func (e *Engine) EndRead(db *gorm.DB) {
+// endRead is the last callback of a chain that reads or runs raw SQL.
+func (e *Engine) endRead(db *gorm.DB) {
 	e.NoteRun(db)
-	e.Explain(db, nil)
+	e.explain(db, nil)
 }
 
-// Explain replaces the database's error by the one that a caller should see, and ends a transaction
+// explain replaces the database's error by the one that a caller should see, and ends a transaction
 // that the server has ended. st is nil for statements on other tables.
-func (e *Engine) Explain(db *gorm.DB, st *statement) {
+func (e *Engine) explain(db *gorm.DB, st *statement) {
 	if st == nil {
 		txn.Explain(e.Dialect, db, nil)
 		return
@@ -163,13 +163,13 @@ func withoutTable(t *table.Table, index string) string {
 }
 
 // explained returns the error that a caller should see instead of err, for a statement that
-// is not GORM's: see [Engine.Explain].
+// is not GORM's: see [Engine.explain].
 func (s *statement) explained(err error) error {
 	if err == nil {
 		return nil
 	}
 	s.cause = err
 	_ = s.DB.AddError(err)
-	s.Explain(s.DB, s)
+	s.explain(s.DB, s)
 	return s.DB.Error
 }

@@ -33,12 +33,12 @@ func (e *Engine) refusalOf(sql string) error {
 	return nil
 }
 
-// WatchExec is the first callback of the chain that runs raw SQL.
-func (e *Engine) WatchExec(db *gorm.DB) { e.watch(db, true) }
+// watchExec is the first callback of the chain that runs raw SQL.
+func (e *Engine) watchExec(db *gorm.DB) { e.watch(db, true) }
 
-// WatchQuery is the first callback of the chain that reads. The SQL that GORM builds itself there
+// watchQuery is the first callback of the chain that reads. The SQL that GORM builds itself there
 // only reads, and is not built yet.
-func (e *Engine) WatchQuery(db *gorm.DB) { e.watch(db, false) }
+func (e *Engine) watchQuery(db *gorm.DB) { e.watch(db, false) }
 
 func (e *Engine) watch(db *gorm.DB, executed bool) {
 	db.Statement.Context = gincontext.Join(db.Statement.Context)
@@ -62,9 +62,9 @@ func (e *Engine) watch(db *gorm.DB, executed bool) {
 	}
 }
 
-// WatchRow is [Engine.WatchQuery] for [gorm.DB.Row] and [gorm.DB.Rows].
-func (e *Engine) WatchRow(db *gorm.DB) {
-	e.WatchQuery(db)
+// watchRow is [Engine.watchQuery] for [gorm.DB.Row] and [gorm.DB.Rows].
+func (e *Engine) watchRow(db *gorm.DB) {
+	e.watchQuery(db)
 	if rows, _ := db.Get("rows"); rows == true || db.Error == nil {
 		return
 	}

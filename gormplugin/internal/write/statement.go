@@ -36,7 +36,7 @@ type statement struct {
 	Table *table.Table
 	// writer and verb know how the statement is written; nil for a copy and an assertion, which are
 	// no statements of GORM's.
-	writer *Writer
+	writer *writer
 	verb   verb
 	// nodes are those whose assertion the caller asked for, which is never left out; nil for a write.
 	nodes *assertedNodes
@@ -80,13 +80,13 @@ func instance[T any](db *gorm.DB, key string) T {
 	return of
 }
 
-// Begin makes the first callback of a chain. For a guarded statement outside of a transaction it
+// begin makes the first callback of a chain. For a guarded statement outside of a transaction it
 // surveys what will be needed, takes the path locks, and only then begins a transaction: so a
 // statement never waits for a path lock while it holds a row lock.
 //
 // If the survey does not touch the tree, or only a hook will make the statement do so, GORM or
 // [statement.ensureTransaction] begins the transaction.
-func (e *Engine) Begin(w *Writer) func(*gorm.DB) {
+func (e *Engine) begin(w *writer) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		if db.Error != nil || db.DryRun {
 			return
@@ -94,10 +94,10 @@ func (e *Engine) Begin(w *Writer) func(*gorm.DB) {
 		db.Statement.Context = gincontext.Join(db.Statement.Context)
 		if db.Statement.SQL.Len() > 0 {
 			// Raw SQL that Create, Updates or Delete runs.
-			e.WatchQuery(db)
+			e.watchQuery(db)
 			return
 		}
-		t, err := e.guardedTable(db.Statement, w.Deletes)
+		t, err := e.guardedTable(db.Statement, w.deletes)
 		if err == nil {
 			err = e.refuseReplace(db.Statement)
 		}
@@ -111,14 +111,14 @@ func (e *Engine) Begin(w *Writer) func(*gorm.DB) {
 }
 
 // beginGuarded begins a statement on a guarded table.
-func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
+func (e *Engine) beginGuarded(w *writer, db *gorm.DB, t *table.Table) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	s := &statement{Engine: e, DB: db, Table: t, writer: w, op: instance[*Operation](db, operationKey), pathLocks: pathLocks{Operation: w.Operation, Note: w.Note + t.TableName}}
+	s := &statement{Engine: e, DB: db, Table: t, writer: w, op: instance[*Operation](db, operationKey), pathLocks: pathLocks{Operation: w.operation, Note: w.note + t.TableName}}
 	s.verb = w.verb(s)
 	db.InstanceSet(statementKey, s)
-	elsewhere := e.ChooseManaged(db, w.Chain(table.ResolverCallback))
+	elsewhere := e.ChooseManaged(db, w.chain(table.ResolverCallback))
 	tx, err := e.TransactionOf(db)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 	} else {
 		s.retry = s.newRetry()
 	}
-	if w.Operation == "insert" {
+	if w.operation == "insert" {
 		s.maps = replaceMaps(db.Statement)
 	}
 	if tx != nil {
@@ -175,11 +175,11 @@ func (s *statement) beginTransaction() (err error) {
 	return nil
 }
 
-// End makes the last callback of a chain that writes; execute runs such a chain.
-func (e *Engine) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
+// end makes the last callback of a chain that writes; execute runs such a chain.
+func (e *Engine) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		st := stateOf(db)
-		e.Explain(db, st)
+		e.explain(db, st)
 		if st == nil {
 			return
 		}
