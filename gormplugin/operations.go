@@ -69,7 +69,7 @@ func (p *inUse) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if running != nil {
 		return under(ctx)
 	}
-	return txn.RetryTransaction(ctx, db, p.MaxTries, p.Locker, under)
+	return txn.Retry(ctx, db, p.MaxTries, p.Locker, under)
 }
 
 // Rename gives the row with the id another name, and all its descendants the paths that follow from

@@ -31,7 +31,7 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 	if p, err := pluginOf(db); err == nil {
 		locker = p.Locker
 	}
-	return txn.RetryTransaction(ctx, db, DefaultMaxTries, locker, func(ctx context.Context) error {
+	return txn.Retry(ctx, db, DefaultMaxTries, locker, func(ctx context.Context) error {
 		err := db.WithContext(ctx).Transaction(fn, opts...)
 		if err != nil && txn.IsRetryable(db, err) {
 			handed.Undo()

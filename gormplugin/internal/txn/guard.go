@@ -9,9 +9,8 @@
 //   - by an error after which the server has ended it already, or
 //   - when nobody has its handle.
 //
-// [RetryTransaction] and [Retry] run again what the database has aborted in favour of others. A
-// [Memento] restores the values that a caller handed over, so that each try begins with what the
-// first one began with.
+// [Retry] runs again what the database has aborted in favour of others. A [Memento] restores the
+// values that a caller handed over, so that each try begins with what the first one began with.
 //
 // [Explain] says what an error of the database means to a transaction and to the caller.
 //

@@ -22,16 +22,27 @@ const (
 	longestRetry = 15 * time.Second
 )
 
-// RetryTransaction runs do, a transaction on db, and runs it again while the database aborts it. do
-// works under the context that it is given. The locker may be nil.
-func RetryTransaction(ctx context.Context, db *gorm.DB, tries int, locker *pathlock.Locker, do func(ctx context.Context) error) error {
+// Retry runs do, a transaction on db, and runs it again while the database aborts it, at most the
+// given number of times. do works under the context that it is given. The locker, which may be nil,
+// is told of each further try.
+func Retry(ctx context.Context, db *gorm.DB, tries int, locker *pathlock.Locker, do func(ctx context.Context) error) error {
 	var last error
-	err := Retry(ctx, tries, locker, func(ctx context.Context) error {
+	try := func(ctx context.Context) error {
 		if last = do(ctx); last != nil && !IsRetryable(db, last) {
 			return backoff.Permanent(last)
 		}
 		return last
-	})
+	}
+	attempt := 0
+	pause := backoff.NewExponentialBackOff()
+	pause.InitialInterval, pause.MaxInterval = firstPause, longestPause
+	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
+		if attempt++; attempt == 1 || locker == nil {
+			return none, try(ctx)
+		}
+		return none, InStep(ctx, locker, pathlock.Step{Kind: pathlock.StepRetry, Attempt: attempt}, try)
+	}, backoff.WithBackOff(pause), backoff.WithMaxTries(uint(tries)), backoff.WithMaxElapsedTime(longestRetry))
+	err = withoutPermanent(err)
 	if err != nil && last != nil && !errors.Is(err, last) {
 		err = fmt.Errorf("%w, and before the next try: %w", last, err) // ctx has ended
 	}
@@ -42,18 +53,8 @@ func RetryTransaction(ctx context.Context, db *gorm.DB, tries int, locker *pathl
 	return err
 }
 
-// Retry calls try until it succeeds or fails for good, at most the given number of times. try works
-// under the context that it is given. The locker, which may be nil, is told of each further try.
-func Retry(ctx context.Context, tries int, locker *pathlock.Locker, try func(ctx context.Context) error) error {
-	attempt := 0
-	pause := backoff.NewExponentialBackOff()
-	pause.InitialInterval, pause.MaxInterval = firstPause, longestPause
-	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
-		if attempt++; attempt == 1 || locker == nil {
-			return none, try(ctx)
-		}
-		return none, InStep(ctx, locker, pathlock.Step{Kind: pathlock.StepRetry, Attempt: attempt}, try)
-	}, backoff.WithBackOff(pause), backoff.WithMaxTries(uint(tries)), backoff.WithMaxElapsedTime(longestRetry))
+// withoutPermanent returns the error that the end of a retry is about.
+func withoutPermanent(err error) error {
 	if last, ok := errors.AsType[*backoff.PermanentError](err); ok {
 		return last.Unwrap()
 	}
@@ -67,13 +68,7 @@ var errPanicked = errors.New("gormplugin: a panic")
 func InStep(ctx context.Context, locker *pathlock.Locker, s pathlock.Step, do func(ctx context.Context) error) (err error) {
 	work, done := locker.Step(ctx, s)
 	err = errPanicked
-	defer func() {
-		if last, ok := errors.AsType[*backoff.PermanentError](err); ok {
-			done(last.Unwrap())
-		} else {
-			done(err)
-		}
-	}()
+	defer func() { done(withoutPermanent(err)) }()
 	err = do(work)
 	return err
 }

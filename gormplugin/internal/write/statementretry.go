@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/cenkalti/backoff/v5"
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
@@ -41,7 +40,7 @@ func (s *statement) newRetry() *retry {
 // enough. execute is its chain of callbacks.
 func (r *retry) try(db *gorm.DB, tries int, locker *pathlock.Locker, execute func(*gorm.DB) *gorm.DB) {
 	failed := db.Error
-	_ = txn.Retry(db.Statement.Context, tries, locker, func(ctx context.Context) error {
+	_ = txn.Retry(db.Statement.Context, db, tries, locker, func(ctx context.Context) error {
 		if err := failed; err != nil {
 			failed = nil
 			return err // of the first try
@@ -62,9 +61,6 @@ func (r *retry) try(db *gorm.DB, tries int, locker *pathlock.Locker, execute fun
 		}()
 		execute(attempt)
 		db.Error, db.RowsAffected = attempt.Error, attempt.RowsAffected
-		if attempt.Error != nil && !errors.Is(attempt.Error, fault.ErrRetry) {
-			return backoff.Permanent(attempt.Error)
-		}
 		return attempt.Error
 	})
 	if errors.Is(db.Error, fault.ErrRetry) {
