@@ -1,6 +1,7 @@
 package pathlock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -301,7 +302,7 @@ func (c *lockContext) Value(key any) any {
 	switch k := key.(type) {
 	case scopeKey:
 		if scope := c.holding.scope; k.locker == scope.locker && scope.only == (Tree{}) {
-			return scope
+			return cmp.Or(scope.face, scope)
 		}
 	case treeScopeKey:
 		if scope := c.holding.scope; k.locker == scope.locker && k.tree == scope.only {

@@ -187,9 +187,9 @@ func (l *Locker) Step(ctx context.Context, s Step) (work context.Context, done f
 	}
 	if scope := l.carried(ctx); s.Kind == StepHandler && scope != nil {
 		observed := done
-		l.serving.add(scope.owner, 1)
+		l.serving.add(scope, 1)
 		done = func(err error) {
-			l.serving.add(scope.owner, -1)
+			l.serving.add(scope, -1)
 			observed(err)
 		}
 	}
@@ -228,15 +228,17 @@ type serving struct {
 	handlers map[Owner]int
 }
 
-// add changes the count of an owner.
-func (s *serving) add(owner Owner, n int) {
+// add changes the count of a scope's owners.
+func (s *serving) add(scope *Scope, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.handlers == nil {
 		s.handlers = make(map[Owner]int)
 	}
-	if s.handlers[owner] += n; s.handlers[owner] == 0 {
-		delete(s.handlers, owner)
+	for ; scope != nil; scope = scope.elsewhere {
+		if s.handlers[scope.owner] += n; s.handlers[scope.owner] == 0 {
+			delete(s.handlers, scope.owner)
+		}
 	}
 }
 

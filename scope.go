@@ -11,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/gincontext"
 )
 
-// Scope is who holds. Everything acquired under one scope has one [Owner], and never conflicts with
-// itself. [Locker.Acquire] makes a scope when its context carries none, and [Lock.Context] carries
+// Scope is who holds. Everything acquired under one scope in a tree has one [Owner], and never
+// conflicts with itself. [Locker.Acquire] makes a scope when its context carries none, and [Lock.Context] carries
 // it on. So most callers never see one. Use [Locker.Scope] if several acquisitions belong together
 // and none of their contexts descends from another's, such as the statements of one transaction.
 type Scope struct {
@@ -24,8 +24,10 @@ type Scope struct {
 	// [Request.OwnScope].
 	only Tree
 	// attached is the attached hold that the scope is for, nil if there is none. It stays when the
-	// hold has ended.
-	attached *holding
+	// hold has ended. Then elsewhere is the scope in all trees but the hold's, where the bearers of
+	// a token are strangers, and the scope is the face of that one: what contexts carry.
+	attached        *holding
+	elsewhere, face *Scope
 
 	mu sync.Mutex
 	// holdings has one holding per tree in which something is held: hardly ever more than a few.
@@ -69,13 +71,21 @@ func (l *Locker) scopeOf(ctx context.Context, req Request) *Scope {
 	s, _ := ctx.Value(scopeKey{l}).(*Scope)
 	switch {
 	// A hold in the tree that was attached, or acquired in another way, is the caller's own.
-	case s != nil && (!req.OwnScope || s.isAttachedIn(req.Tree) || s.holding(req.Tree) != nil):
-		return s
+	case s != nil && (!req.OwnScope || s.isAttachedIn(req.Tree) || s.in(req.Tree).holding(req.Tree) != nil):
+		return s.in(req.Tree)
 	case req.OwnScope:
 		return l.newScope(req.Tree)
 	default:
 		return l.newScope(Tree{})
 	}
+}
+
+// in returns the scope that holds in a tree for s.
+func (s *Scope) in(tree Tree) *Scope {
+	if s.attached != nil && s.attached.tree != tree {
+		return s.elsewhere
+	}
+	return s
 }
 
 // treeScopeKey is the context key of a scope that holds in one tree alone.
@@ -98,7 +108,8 @@ func (s *Scope) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, scopeKey{s.locker}, s)
 }
 
-// Owner returns the owner of the scope's holds.
+// Owner returns the owner of the scope's holds. If [Locker.Attach] has made the scope, that is the
+// owner in the token's tree.
 func (s *Scope) Owner() Owner { return s.owner }
 
 // reenter returns a lock on what a asks for if the scope's grants cover all of it. Otherwise it

@@ -80,10 +80,10 @@ func WithoutRenewal() AttachOption { return func(h *holding) { h.lease.Fixed = t
 // acquisition under the lock's context re-enters. What else it takes in the token's tree belongs to
 // the hold's owner, and has a lease of its own, which this process renews as that of any other
 // lock. If the process dies, what it took ends one lease later, and the hold lives on. What it took
-// never outlives the hold.
+// never outlives the hold. What it takes in other trees belongs to an owner of its own.
 //
-// Any number of processes may attach a token at once. They are one owner, and do not wait for each
-// other. The first to release the lock ends the hold for all, as soon as nothing acquired under
+// Any number of processes may attach a token at once. In the token's tree they are one owner, and
+// do not wait for each other. The first to release the lock ends the hold for all, as soon as nothing acquired under
 // that lock's context is left. To leave the hold to its bearers, end the lock with [Lock.Detach],
 // which keeps the token and the hold.
 //
@@ -114,6 +114,8 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 	}
 	const unique = 12 // characters of 5 bits, which no two attached scopes share
 	scope := &Scope{locker: l, owner: owner, prefix: rand.Text()[:unique] + "."}
+	scope.elsewhere = l.newScope(Tree{})
+	scope.elsewhere.face = scope
 	lock := scope.holdToken(ctx, token, tree, got, sent, opts)
 	lock.report(ctx, "Granted", Observer.Granted, 0, nil)
 	return lock, nil

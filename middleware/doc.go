@@ -27,16 +27,15 @@
 //
 // A request may carry the token of a hold that [pathlock.Lock.Detach] or [Locks.Detach] made: see
 // [Config.Token]. If its spec locks in the token's tree, the request attaches the hold, without
-// renewing it, and takes all its locks as the hold's owner. So the holder's requests pass, and
-// others learn who the holder is. The hold stays when the request ends.
+// renewing it, and takes its locks in that tree as the hold's owner. So the holder's requests pass,
+// and others learn who the holder is. The hold stays when the request ends.
 //
 // If the holder moves a node and the spec knows the new path, the hold follows: the request first
 // locks at the new path what the hold has, and leaves these locks with the hold if the node has
 // moved. If two requests move a node at once, the hold may miss the second move.
 //
-// Requests with the same token are one owner, in every tree that they lock. If specs are nested and
-// only an inner one locks in the token's tree, the request is refused: put the specs into one by
-// [lockspec.All].
+// Requests with the same token are one owner in its tree. If specs are nested and only an inner one
+// locks in the token's tree, the request is refused: put the specs into one by [lockspec.All].
 //
 // The middleware never shows the token, but gin.Recovery does: it logs the headers of a request
 // whose connection broke. Give Recovery a function of your own, or no writer.
