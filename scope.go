@@ -12,9 +12,10 @@ import (
 )
 
 // Scope is who holds. Everything acquired under one scope in a tree has one [Owner], and never
-// conflicts with itself. [Locker.Acquire] makes a scope when its context carries none, and [Lock.Context] carries
-// it on. So most callers never see one. Use [Locker.Scope] if several acquisitions belong together
-// and none of their contexts descends from another's, such as the statements of one transaction.
+// conflicts with itself. [Locker.Acquire] makes a scope when its context carries none, and
+// [Lock.Context] carries it on. So most callers never see one. Use [Locker.Scope] if several
+// acquisitions belong together and none of their contexts descends from another's, such as the
+// statements of one transaction.
 type Scope struct {
 	locker *Locker
 	owner  Owner

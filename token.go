@@ -83,9 +83,9 @@ func WithoutRenewal() AttachOption { return func(h *holding) { h.lease.Fixed = t
 // never outlives the hold. What it takes in other trees belongs to an owner of its own.
 //
 // Any number of processes may attach a token at once. In the token's tree they are one owner, and
-// do not wait for each other. The first to release the lock ends the hold for all, as soon as nothing acquired under
-// that lock's context is left. To leave the hold to its bearers, end the lock with [Lock.Detach],
-// which keeps the token and the hold.
+// do not wait for each other. The first to release the lock ends the hold for all, as soon as
+// nothing acquired under that lock's context is left. To leave the hold to its bearers, end the
+// lock with [Lock.Detach], which keeps the token and the hold.
 //
 // The process looks at the hold in the store once a second, or at a third of the lease if that is
 // earlier. Until then it does not know that another process has released or shortened the hold. If

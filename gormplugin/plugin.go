@@ -179,8 +179,8 @@ func pluginOf(db *gorm.DB) (*inUse, error) {
 	return u, txn.RefuseSharding(db)
 }
 
-// pluginOfSession is [pluginOf] that refuses a session which was made before the DB used the plugin,
-// on which no guarded write would succeed.
+// pluginOfSession is [pluginOf] that refuses a session which was made before the DB used the
+// plugin, on which no guarded write would succeed.
 func pluginOfSession(db *gorm.DB) (*inUse, error) {
 	p, err := pluginOf(db)
 	if _, bare := txn.Unwrapped(db.Statement.ConnPool).(*sql.DB); bare && err == nil {

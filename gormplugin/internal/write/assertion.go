@@ -49,8 +49,8 @@ func (s *statement) planAndAssert(work func(locking bool) (plan.Demand, error), 
 	}
 }
 
-// assertEffect is planAndAssert for a change of the rows that stmt hits. planned, with its error, is
-// the plan on plain reads.
+// assertEffect is planAndAssert for a change of the rows that stmt hits. planned, with its error,
+// is the plan on plain reads.
 func (s *statement) assertEffect(c *plan.Change, stmt *gorm.Statement, planned *plan.Effect, failed error) (found *plan.Effect, err error) {
 	err = s.planAndAssert(func(locking bool) (plan.Demand, error) {
 		if found, err = planned, failed; !locking {

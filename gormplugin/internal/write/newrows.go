@@ -71,8 +71,8 @@ func (row *arrival) settleMarks() error {
 	return nil
 }
 
-// settleParent gives a new row without a parent the value of [table.Table.ParentValue], and one that
-// states a path instead the parent and the name that the path says.
+// settleParent gives a new row without a parent the value of [table.Table.ParentValue], and one
+// that states a path instead the parent and the name that the path says.
 func (row *arrival) settleParent() (err error) {
 	if row.ByPath {
 		err = row.Set(row.Table.Name, row.Name)

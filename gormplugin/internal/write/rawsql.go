@@ -122,8 +122,8 @@ func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool)
 	return locations, nil
 }
 
-// assertedNodes are nodes whose assertion a caller asks for, nil for none. Without lock, it needs no
-// path locks.
+// assertedNodes are nodes whose assertion a caller asks for, nil for none. Without lock, it needs
+// no path locks.
 type assertedNodes struct {
 	keys []any
 	lock bool

@@ -38,7 +38,8 @@ type statement struct {
 	// no statements of GORM's.
 	writer *writer
 	verb   verb
-	// nodes are those whose assertion the caller asked for, which is never left out; nil for a write.
+	// nodes are those whose assertion the caller asked for, which is never left out; nil for a
+	// write.
 	nodes *assertedNodes
 	// op is the operation that the statement is part of, nil if there is none.
 	op *Operation
