@@ -171,8 +171,18 @@ func (s *statement) checkSlots(x *plan.Effect) error {
 		if err != nil {
 			return err
 		}
-		for _, n := range rows {
-			if m, taken := moves[slot{n.Parent, n.Name}]; taken && m.ID != n.ID && x.Change.ParentOf(n) == n.Parent {
+		inTheWay := func(n *table.Node) (m plan.Move, taken bool) {
+			m, taken = moves[slot{n.Parent, n.Name}]
+			return m, taken && m.ID != n.ID && x.Change.ParentOf(n) == n.Parent
+		}
+		rows = slices.DeleteFunc(rows, func(n *table.Node) bool { _, taken := inTheWay(n); return !taken })
+		// The plain read may be of an old snapshot.
+		now, err := t.ByID(s.DB, valuesOf(rows, idOf), s.Dialect.Share)
+		if err != nil {
+			return err
+		}
+		for _, n := range now {
+			if m, taken := inTheWay(n); taken {
 				return &fault.RowError{Table: t.TableName, ID: m.ID, Err: &fault.NameTakenError{Table: t.TableName, Tree: m.To.Tree, Path: m.To.Path}}
 			}
 		}

@@ -55,6 +55,8 @@ type copying struct {
 	// above them.
 	anchors []*table.Node
 	known   map[any]*table.Node
+	// newest is the dialect's Newest if a snapshot has a row where the top of the copy goes.
+	newest string
 	// written is set once there are new rows.
 	written bool
 }

@@ -151,6 +151,11 @@ func (x *copying) checkSlot() error {
 		return nil // a path has no name
 	}
 	taken, err := t.Read(x.DB, table.Selection{Where: x.slot()})
+	if err == nil && len(taken) > 0 && x.Asserts {
+		// The plain read may be of an old snapshot.
+		x.newest = x.Dialect.Newest
+		taken, err = t.Read(x.DB, table.Selection{Where: x.slot(), Lock: x.Dialect.Share})
+	}
 	if err != nil || len(taken) == 0 {
 		return err
 	}
@@ -171,7 +176,7 @@ func (x *copying) completeCopies(part []*plan.Copied, paths []any) error {
 		where = clause.And(t.InTree(clause.CurrentTable, x.After.Tree), t.TextIn(table.Column(t.Path), paths))
 		pathOf = func(n *table.Node) any { return t.PathForm.Column(n.Path) }
 	}
-	rows, err := t.ReadRanges(x.DB, table.Selection{Where: where, Unscoped: true})
+	rows, err := t.ReadRanges(x.DB, table.Selection{Where: where, Unscoped: true, Lock: x.newest})
 	if err != nil {
 		return err
 	}

@@ -46,6 +46,7 @@ func anomalies() []anomaly {
 		{"copy to a row that is renamed", "/a/x /d", "copy /a /d", "rename /d e", false},
 		{"crossing arrangements", "/a/b /c/d", "arrange /a /c/d", "arrange /c /a/b", false},
 		{"insert below a row that is arranged", "/a/x /b", "insert /a/x", "arrange /a /b", false},
+		{"arrangement of a row to where one is renamed", "/a/x /d/x", "arrange /a/x /d", "rename /d/x y", true},
 		{"copy to a row that is deleted", "/a/x /d", "copy /a /d", "delete /d", false},
 	}
 }

@@ -3,10 +3,12 @@ package gormplugintest
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"gorm.io/gorm"
 )
 
@@ -77,6 +79,21 @@ func copyChecks() []check {
 				w.fails(err, gormplugin.ErrUnsupported)
 			}
 			w.has("/a", "/a/b")
+		}},
+		{"to where an older snapshot has a row", func(w *world) {
+			x, old := w.build("/a/x"), w.build("/d/a")
+			if d, err := dialect.Of(dialect.Name(w.db.Name())); err != nil || d.SoleWriter {
+				return
+			}
+			// The new row comes before the old one in every index.
+			keys := gormplugin.CopyValues(map[string]any{"id": func() any { return -1 - rand.Int64N(1<<50) }})
+			w.must(w.db.Transaction(func(tx *gorm.DB) error {
+				w.must(tx.Take(&Suite{}, old.ID).Error) // from here on, a snapshot is kept
+				w.must(gormplugin.Rename(w.db, &Suite{}, old.ID, "b"))
+				_, err := gormplugin.Copy(tx, &Suite{}, *x.ParentID, gormplugin.Below(*old.ParentID), keys)
+				return err
+			}))
+			w.has("/a", "/a/x", "/d", "/d/a", "/d/a/x", "/d/b")
 		}},
 		{"below a path that the request has seen at another row", func(w *world) {
 			a, c := w.build("/a"), w.build("/c")
