@@ -176,6 +176,14 @@ func (x *Effect) After(stayed bool) map[any]*Node {
 	return now
 }
 
+// IsOn reports whether hit are the rows of the plan, and where it found them. That does not say
+// where leaves are, which follow rows above.
+func (x *Effect) IsOn(hit Hits) bool {
+	return !x.shape.IsLeaf && len(hit.Dead) == 0 && maps.EqualFunc(x.Live, hit.Live, func(a, b *Node) bool {
+		return a.Tree == b.Tree && a.Parent == b.Parent && a.Name == b.Name && a.Path == b.Path && a.IDs == b.IDs
+	})
+}
+
 // HasVersion reports whether all live rows have the version.
 func (x *Effect) HasVersion(version any) bool {
 	for _, n := range x.Live {

@@ -66,6 +66,10 @@ func (s *statement) assertEffect(c *plan.Change, stmt *gorm.Statement, planned *
 		if err != nil {
 			return err
 		}
+		if found.StaysPut() && found.IsOn(hit) {
+			found.Hits = hit
+			return nil
+		}
 		before := found
 		if found, err = s.effectOf(c, hit, locked, s.Dialect.Share); err != nil {
 			return err
@@ -113,7 +117,7 @@ func (s *statement) lockRest(c *plan.Chains) (map[any]*table.Node, error) {
 func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked map[any]*table.Node, hit plan.Hits, err error) {
 	t := s.Table
 	ids := on.IDs()
-	if misses := s.mayMiss(stmt, len(ids)); misses || t.IsLeaf || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
+	if misses := s.mayMiss(stmt, len(ids)); misses || t.IsLeaf || len(ids) > table.MaxPlaceholders || len(ids) == 0 || len(on.Anchors) == 0 {
 		if locked, err = s.lockChains(on.Anchors, on.Parents); err != nil {
 			return nil, hit, err
 		}

@@ -86,10 +86,8 @@ func (k *updating) Write() error {
 		}
 	}
 	planned, err := k.planned(a)
-	// In a transaction, a plain read may be of an old snapshot. That makes no difference to a Save
-	// of a row as the snapshot has it.
-	maybeOld := err == nil && planned != k.plan && k.Dialect.Newest != "" &&
-		(!savesOne(stmt) || len(planned.IDs()) == 0 || a.Path+a.IDs == "" || planned.StatesOutdated())
+	// In a transaction, a plain read may be of an old snapshot.
+	maybeOld := planned != k.plan && k.Dialect.Newest != ""
 	if err == nil && planned.StaysPut() && a.Parents == nil && !maybeOld {
 		return k.updateInPlace(a, planned)
 	}

@@ -28,6 +28,11 @@ func costs() []cost {
 			s.Note = "n"
 			return db.Save(s).Error
 		}},
+		// MySQL reads the row once more, under its lock: the transaction's snapshot may be old.
+		{"Save in a transaction of a row that stays", 3, 1, 0, func(db *gorm.DB, s, _ *Suite) error {
+			s.Note = "n"
+			return db.Transaction(func(tx *gorm.DB) error { return tx.Save(s).Error })
+		}},
 		{"create", 3, 1, 0, func(db *gorm.DB, s, _ *Suite) error { return db.Create(&Suite{ParentID: &s.ID, Name: "new"}).Error }},
 		{"Save of another name", 6 + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error {
 			s.Name = "longer " + s.Name
@@ -68,7 +73,7 @@ func checkCosts(t *testing.T, d Database) {
 			for i, n := range []int{10, 500, 10} {
 				s, want := w.broad(fmt.Sprint("top", i), n), few
 				db := w.db
-				if i == 2 && c.name != "a note" && c.name != "Save of a row that stays" {
+				if i == 2 && c.name != "a note" && !strings.HasSuffix(c.name, "of a row that stays") {
 					// A request that has looked the rows up saves one.
 					db, want = w.resolved(s, other), few-1
 				}

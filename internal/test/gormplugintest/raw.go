@@ -152,8 +152,8 @@ func rawChecks() []check {
 				w.has("/a")
 			}
 		}},
-		{"an assertion says where a row is, and not where an older snapshot has it", func(w *world) {
-			a := w.build("/a")
+		{"an assertion and a Save say where a row is, and not where an older snapshot has it", func(w *world) {
+			a, below := w.build("/a"), w.build("/a/below")
 			if d, err := dialect.Of(dialect.Name(w.db.Name())); err != nil || d.SoleWriter {
 				return
 			}
@@ -164,7 +164,13 @@ func rawChecks() []check {
 				if at.Path.String() != "/b" {
 					w.Errorf("asserted %s", at.Path)
 				}
-				return err
+				w.must(err)
+				a.Note, below.Note = "n", "n"
+				if w.must(tx.Save(below).Error); below.Path != "/b/below" {
+					w.Errorf("saved %s", below.Path)
+				}
+				w.fails(tx.Save(a).Error, pathlock.ErrPathChanged)
+				return nil
 			}))
 		}},
 		{"a write does what it says, though an older snapshot has the rows so already", func(w *world) {
