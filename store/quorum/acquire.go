@@ -124,9 +124,11 @@ func (r *request) noteSilent(m *member) {
 	}
 }
 
-// serving returns the members that serve, in their order.
+// serving returns the members that serve, and may grant the request in this try, in their order.
 func (r *request) serving() []*member {
-	return slices.DeleteFunc(slices.Clone(r.store.members), func(m *member) bool { return m.whySilent() != nil })
+	return slices.DeleteFunc(slices.Clone(r.store.members), func(m *member) bool {
+		return m.whySilent() != nil || !isAnswer(r.failed[m])
+	})
 }
 
 func (r *request) operation() string { return "acquire in " + r.Tree.String() }

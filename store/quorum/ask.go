@@ -41,11 +41,10 @@ func (r *request) ask(m *member, wait time.Duration, held bool, answers chan gra
 		if got.Asked.IsZero() {
 			got.Asked = asked
 		}
-		if !isAnswer(err) && ctx.Err() == nil {
-			m.silence(err)
-		}
 		answers <- grant{m, got, err, time.Now()}
-		// What may have been granted without an answer is given back, too.
+		// What may have been granted without an answer is given back, too. That tells whether the
+		// member has failed, or only refuses to grant, as a Redis without memory does: this one
+		// goes on to renew and to release.
 		if keep := <-a.keep; err == nil && !keep || !isAnswer(err) {
 			m.giveBackOrLater(r.key)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -63,6 +64,8 @@ func (r *request) confirm(lead grant) grants {
 	wait := min(longestConfirmation, max(r.Lease/8, time.Millisecond))
 	answers := make(chan grant, len(r.store.members))
 	pending := make(map[*member]bool)
+	// Those that could not lead may serve by now.
+	maps.DeleteFunc(r.failed, func(_ *member, err error) bool { return !isAnswer(err) })
 	for _, m := range r.serving() {
 		if !m.isAsked(r.key) { // as the lead is
 			// An owner that has waited may have given back what it held.

@@ -43,6 +43,9 @@
 // is looked at twice per time-out, by one goroutine, however many wait. If it falls silent, they
 // queue at the next one.
 //
+// A member that refuses a grant, as a Redis without memory does, and takes the request back is not
+// silent: it goes on to renew, to hand over and to release what it has.
+//
 // When too few members are left, requests fail with a [*MajorityError], which matches
 // [pathlock.ErrUnavailable] and says which members failed and why.
 //

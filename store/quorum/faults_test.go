@@ -117,6 +117,44 @@ func TestMember_twoFail(t *testing.T) {
 	}
 }
 
+// TestMember_onlyRefusesToGrant: a member that answers, and grants nothing, as a Redis without
+// memory does, is not silent: it renews, hands over and releases. A request that the others are too
+// few to grant ends at once.
+func TestMember_onlyRefusesToGrant(t *testing.T) {
+	for full := 1; full <= 3; full++ {
+		synctest.Test(t, func(t *testing.T) {
+			var members []pathlock.Store
+			for _, m := range memstores(3) {
+				members = append(members, &testlock.Watched{Store: m})
+			}
+			s := newQuorum(t, members, quorum.WithTimeout(timeout))
+			tree := testlock.Tree(t)
+			held, free := testlock.Ask(tree, x("/held")), testlock.Ask(tree, x("/free"))
+			testlock.Take(t, s, held)
+			waits := testlock.Queue(t, s, testlock.Ask(tree, x("/held")))
+			for _, m := range members[:full] {
+				m.(*testlock.Watched).Set(testlock.Failing(fmt.Errorf("%w: out of memory", pathlock.ErrUnavailable), "acquire"))
+			}
+			free.Wait = testlock.Long
+			began := time.Now()
+			_, err := s.Acquire(t.Context(), free)
+			if full == 1 {
+				testerr.Must(t, err)
+				testlock.Release(t, s, free)
+			} else if !errors.Is(err, pathlock.ErrUnavailable) || !strings.Contains(err.Error(), "member 1: pathlock: lock store unavailable: out of memory") || time.Since(began) > timeout {
+				t.Errorf("%d members are full: %v after %v", full, err, time.Since(began))
+			}
+			testlock.Keeps(t, s, held)
+			testlock.Release(t, s, held)
+			if full < 3 {
+				waits.Granted()
+			} else { // nobody confirms what its queue has let in
+				testerr.Is(t, "the waiter", waits.Ends(), pathlock.ErrUnavailable)
+			}
+		})
+	}
+}
+
 // TestAcquire_endsInTime: whichever members fall silent, and when, a call takes no more than its
 // wait and the time-outs of all, less what it has spent before.
 func TestAcquire_endsInTime(t *testing.T) {

@@ -40,7 +40,7 @@ func (s *store) giveBack(ctx context.Context, what string, k key, needed int) er
 	})
 	for _, a := range got.all {
 		if !isAnswer(a.err) {
-			a.member.giveBackLater(k)
+			a.member.giveBackLater(k, a.err)
 		}
 	}
 	switch done := got.count(nil); {

@@ -165,20 +165,22 @@ func (m *member) comeBack() error {
 const mostReleases = 10_000
 
 // giveBackLater remembers a release for a member that has missed it, until the member answers
-// again.
-func (m *member) giveBackLater(k key) {
+// again. Until then, it is silent.
+func (m *member) giveBackLater(k key, why error) {
 	m.mu.Lock()
 	if len(m.releases) < mostReleases {
 		m.releases[k] = struct{}{}
 	}
 	m.mu.Unlock()
-	m.silence(errTimeout)
+	m.silence(why)
 }
 
 // giveBackOrLater gives something back, now or when the member answers again.
 func (m *member) giveBackOrLater(k key) {
-	if m.whySilent() != nil || m.giveBack(k) != nil {
-		m.giveBackLater(k)
+	if why := m.whySilent(); why != nil {
+		m.giveBackLater(k, why)
+	} else if err := m.giveBack(k); err != nil {
+		m.giveBackLater(k, err)
 	}
 }
 
