@@ -191,6 +191,28 @@ func (t *Transaction) ReleaseAtEnd(locks ...*pathlock.Lock) {
 	Release(t.ctx, locks)
 }
 
+// manyLocks is how many locks a transaction takes one by one before they are merged: few enough for
+// what stores take in one request.
+const manyLocks = 32
+
+// MergeLocks has the store keep many locks of the transaction as one. A store takes no more than so
+// many grants of an owner. A merger that fails changes nothing: the next one may succeed.
+func (t *Transaction) MergeLocks(ctx context.Context, scope *pathlock.Scope) {
+	t.mu.Lock()
+	var locks []*pathlock.Lock
+	if len(t.locks)-t.merged >= manyLocks {
+		locks, t.merged = slices.Clone(t.locks[t.merged:]), len(t.locks)
+	}
+	t.mu.Unlock()
+	byTree := make(map[pathlock.Tree][]*pathlock.Lock)
+	for _, lock := range locks {
+		byTree[lock.Tree()] = append(byTree[lock.Tree()], lock)
+	}
+	for _, locks := range byTree {
+		_ = scope.Merge(ctx, locks)
+	}
+}
+
 // Release releases locks, the last one first. A hold that the store cannot release ends with its
 // lease. The locker reports the failure to its observers and its log; it does not change the
 // outcome of the write that the locks protected.

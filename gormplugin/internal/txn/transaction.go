@@ -48,8 +48,9 @@ type Transaction struct {
 	mu sync.Mutex
 	// scope owns the transaction's locks; nil until there are any.
 	scope *pathlock.Scope
-	// locks are released at the end, the last one first.
-	locks []*pathlock.Lock
+	// locks are released at the end, the last one first. So many of them are merged.
+	locks  []*pathlock.Lock
+	merged int
 	// closed is set once the locks have been released.
 	closed bool
 	after  afterwards

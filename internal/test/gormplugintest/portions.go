@@ -3,6 +3,7 @@ package gormplugintest
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -34,4 +35,17 @@ func checkPortions(t *testing.T, d Database) {
 	if longest[1001] != longest[1600] {
 		t.Errorf("the longest statement has %d bytes for 1001 rows and %d for 1600", longest[1001], longest[1600])
 	}
+	// Stores take few grants of one owner: 120 in etcd.
+	const statements, most = 100, 50
+	tx := w.db.Begin()
+	for i := range statements {
+		w.must(tx.Create(&Suite{ParentID: &w.root.ID, Name: fmt.Sprint("one by one ", i)}).Error)
+	}
+	snapshot, err := w.locker.Snapshot(t.Context(), w.tree())
+	w.must(err)
+	if n := len(snapshot.Holders); n > most || !strings.Contains(w.held(), "X /one by one 0") {
+		t.Errorf("%d statements of a transaction have %d grants, want %d at most", statements, n, most)
+	}
+	w.must(tx.Commit().Error)
+	w.nothingHeld()
 }
