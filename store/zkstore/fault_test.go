@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/internal/test/testzk"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
 // manyClaims returns claims on random names.
@@ -139,6 +141,70 @@ func TestEnsemble(t *testing.T) {
 	e.Servers[0].Start()
 	testserver.Await(t, "the store serves again", func() bool { return s.Ping(t.Context()) == nil })
 	testlock.Release(t, s, held)
+}
+
+// fill gives an owner as many grants as it may have, in one update.
+func fill(t *testing.T, s *store, tree pathlock.Tree, owner pathlock.Owner) {
+	t.Helper()
+	for done := false; !done; {
+		var err error
+		done, err = s.backend.Update(t.Context(), tree, true, func(is ticketstore.State) ticketstore.Changes {
+			c := ticketstore.Changes{Fence: max(is.Fence, is.Floor)}
+			for i := range mostOfOwner {
+				c.Fence++
+				grant := ticketstore.Ticket{State: ticketstore.Granted}
+				grant.Place, grant.Fence, grant.Owner, grant.Grant = c.Fence, c.Fence, owner, pathlock.GrantID(strconv.Itoa(i))
+				grant.Claims, grant.Lease, grant.Since = pathlock.Normalize(pathlock.IS(pathlock.Root())), testlock.Long, is.Now
+				grant.Until, grant.OwnerUntil = is.Now.Add(testlock.Long), is.Now.Add(testlock.Long)
+				c.Put = append(c.Put, grant)
+			}
+			return c
+		})
+		testerr.Must(t, err)
+	}
+}
+
+// What is more than a tree can have is refused before it is in anybody's way: whatever an owner
+// has, and however full the tree is, leases are renewed, holds transferred, and waiters let in.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	s, tree := newStore(t, testzk.Start(t).Addr), testlock.Tree(t)
+	owners := []pathlock.Owner{"first", "second"}
+	for _, owner := range owners {
+		fill(t, s, tree, owner)
+	}
+	more := testlock.Ask(tree, x("/a"))
+	more.Owner, more.Held = owners[0], true
+	if _, err := s.Acquire(t.Context(), more); !errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), "1000 grants") {
+		t.Errorf("one grant more than an owner may have: %v", err)
+	}
+	held := testlock.Ask(tree, x("/held"))
+	testlock.Take(t, s, held)
+	var large []pathlock.Acquisition
+	for {
+		req := testlock.Ask(tree, manyClaims(3000)...)
+		if _, err := s.Acquire(t.Context(), req); err != nil {
+			if !errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), "all requests in the tree") {
+				t.Errorf("one grant more than a tree may have: %v", err)
+			}
+			break
+		}
+		large = append(large, req)
+	}
+	waits := testlock.Queue(t, s, testlock.Ask(tree, x("/held")))
+	second := testlock.Ask(tree, x("/held"))
+	second.Wait = testlock.Long
+	testerr.Is(t, "one that waits more than a tree may have", testerr.Of(s.Acquire(t.Context(), second)), pathlock.ErrQueueFull)
+	for _, owner := range owners {
+		testlock.Keeps(t, s, pathlock.Acquisition{Tree: tree, Owner: owner})
+		_, err := s.Transfer(t.Context(), pathlock.Transfer{Tree: tree, From: owner, To: "d-" + owner, Lease: testlock.Long})
+		testerr.None(t, err)
+	}
+	testlock.Release(t, s, held)
+	waits.Granted()
+	for _, req := range large {
+		testlock.Release(t, s, req)
+	}
 }
 
 // A waiter has one watch, whoever else waits, and a release costs the same number of requests,

@@ -21,6 +21,8 @@ type reading struct {
 	mtime    int64 // when that was, in ms since 1970
 	version  int32
 	record   record
+	size     int  // of the record, in bytes
+	waiting  int  // how many requests wait
 	reserved bool // a process has reserved the next update
 }
 
@@ -77,13 +79,16 @@ func (b *backend) read(ctx context.Context, tree pathlock.Tree, latest bool) (*r
 		}
 		record, err := decodeRecord(&b.decoder, data)
 		// Below are the znodes of the tree's life, of those who wait, and of a reservation.
-		others := stat.NumChildren - 1
+		waiting := 0
 		for _, t := range record.tickets.Tickets {
 			if t.State == ticketstore.Waiting {
-				others--
+				waiting++
 			}
 		}
-		return &reading{zxid: stat.Mzxid, mtime: stat.Mtime, version: stat.Version, record: record, reserved: others > 0}, err
+		return &reading{
+			zxid: stat.Mzxid, mtime: stat.Mtime, version: stat.Version,
+			record: record, size: len(data), waiting: waiting, reserved: int(stat.NumChildren)-1-waiting > 0,
+		}, err
 	})
 }
 
@@ -96,10 +101,14 @@ func (b *backend) sync(ctx context.Context, path string) error {
 // state returns what a tree holds in the form that lock tables take.
 func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, error) {
 	now, uncertain, err := b.now(ctx)
-	return ticketstore.State{
-		Tickets: r.record.tickets.Tickets, Now: now, ClockError: uncertain,
+	s := ticketstore.State{
+		Tickets: r.record.tickets.Tickets, Now: now, ClockError: uncertain, MostOfOwner: mostOfOwner,
 		Fence: r.record.Fence, Floor: uint64(r.zxid) << fenceBits, Reserved: r.reserved,
-	}, err
+	}
+	if r.size > mostBeforeWaits {
+		s.MostWaiters = max(1, r.waiting)
+	}
+	return s, err
 }
 
 // begin creates the znode of a tree, and the one that tells the tree's lives apart.
@@ -164,11 +173,22 @@ func (b *backend) commit(ctx context.Context, tree pathlock.Tree, r *reading, c 
 // leap is by how much the leader's clock may go forward unnoticed.
 const leap = time.Second
 
-// errTooLarge is for an update that the servers do not take: they would close the connection.
-var errTooLarge = fmt.Errorf("%w: the request is too large: %w", pathlock.ErrInvalidRequest, shown.Inside("see the servers' jute.maxbuffer"))
-
-// maxPacket is the servers' jute.maxbuffer, unless they are told otherwise.
+// maxPacket is the servers' jute.maxbuffer, unless they are told otherwise: they close a connection
+// that brings more.
 const maxPacket = 1<<20 - 1
+
+// What a tree may have grows with hand-overs, transfers and renewals, none of which may fail. So
+// they have an eighth of a packet that no new request gets. A request that comes later than another
+// eighth may hold, but not wait.
+const (
+	mostOfRequest   = maxPacket / 8
+	mostBeforeGrant = maxPacket - mostOfRequest
+	mostBeforeWaits = mostBeforeGrant - mostOfRequest
+)
+
+// mostOfOwner is how many requests an owner may have in a tree. A server keeps hundreds of updates
+// in its memory, each with the whole tree.
+const mostOfOwner = 1000
 
 // requestOverhead is what a part of a transaction takes at most besides its path and its data.
 const requestOverhead = 128
@@ -177,14 +197,18 @@ const requestOverhead = 128
 // nobody has updated the tree since it was read, and the znodes that wake waiters.
 func (b *backend) requests(tree pathlock.Tree, r *reading, c ticketstore.Changes) ([]any, error) {
 	var waiters []any
+	most := maxPacket
 	for i := range c.Put {
 		t := &c.Put[i]
 		if t.Key != "" {
 			continue
 		}
-		if size, most := len(ticketstore.Encode(*t)), maxPacket/8; size > most {
+		if size := len(ticketstore.Encode(*t)); size > mostOfRequest {
 			return nil, fmt.Errorf("%w: the claims and the note take %d bytes, at most %d are allowed: %w",
-				pathlock.ErrInvalidRequest, size, most, shown.Inside("claim an ancestor, or the gate, in their place"))
+				pathlock.ErrInvalidRequest, size, mostOfRequest, shown.Inside("claim an ancestor, or the gate, in their place"))
+		}
+		if t.State != ticketstore.Refused {
+			most = mostBeforeGrant
 		}
 		if t.State == ticketstore.Waiting {
 			t.Home = newID()
@@ -211,8 +235,9 @@ func (b *backend) requests(tree pathlock.Tree, r *reading, c ticketstore.Changes
 		return nil, err
 	}
 	path := b.names.tree(tree)
-	if size := len(data) + (2+len(waiters))*(requestOverhead+len(path)); size > maxPacket {
-		return nil, fmt.Errorf("%w: it has %d bytes, of %d", errTooLarge, size, maxPacket)
+	if size := len(data) + (2+len(waiters))*(requestOverhead+len(path)); size > most {
+		return nil, fmt.Errorf("%w: all requests in the tree take %d bytes with this one, at most %d are allowed: %w",
+			pathlock.ErrInvalidRequest, size, most, shown.Inside("see the servers' jute.maxbuffer"))
 	}
 	return append([]any{
 		&zk.SetDataRequest{Path: path, Data: data, Version: r.version},
