@@ -20,10 +20,14 @@ func (v *visit) plan(ctx context.Context, attempt int, before lockspec.Binding) 
 		return bound, nil
 	}
 	v.asked, v.authorized = true, bound.Nodes
+	status, size := v.c.Writer.Status(), v.c.Writer.Size()
 	err = v.config.Authorize(v.c, slices.Clone(bound.Nodes))
 	v.request = v.c.Request
 	if err != nil {
 		return lockspec.Binding{}, err
+	}
+	if v.c.Writer.Status() != status || v.c.Writer.Size() != size {
+		v.c.Abort() // as whoever refuses by c.JSON or c.Redirect alone means it
 	}
 	if v.c.IsAborted() {
 		return lockspec.Binding{}, nil // it has answered the request itself

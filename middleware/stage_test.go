@@ -65,6 +65,9 @@ var authorizations = map[string]func(*gin.Context, []lockspec.Node) error{
 	"refuses": func(*gin.Context, []lockspec.Node) error { return middleware.NewProblem(403, "forbidden", "not yours") },
 	"fails":   func(*gin.Context, []lockspec.Node) error { return errors.New("no directory") },
 	"answers": func(c *gin.Context, _ []lockspec.Node) error { c.AbortWithStatus(http.StatusTeapot); return nil },
+	"writes":  func(c *gin.Context, _ []lockspec.Node) error { c.JSON(http.StatusForbidden, nil); return nil },
+	"begins":  func(c *gin.Context, _ []lockspec.Node) error { c.Writer.WriteHeaderNow(); return nil },
+	"sends":   func(c *gin.Context, _ []lockspec.Node) error { c.Redirect(http.StatusFound, "/"); return nil },
 	"panics": func(_ *gin.Context, nodes []lockspec.Node) error {
 		if nodes[0].Path.String() == "/other/dir2" {
 			panic("in Authorize")
