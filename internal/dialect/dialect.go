@@ -219,21 +219,28 @@ func (d *Dialect) QuotePart(name string) string {
 	return d.mark + strings.ReplaceAll(name, d.mark, d.mark+d.mark) + d.mark
 }
 
-// Bind numbers the question marks of a statement, where the database wants numbers.
+// Bind numbers the question marks of a statement, where the database wants numbers. Those in names
+// and texts are letters.
 func (d *Dialect) Bind(query string) string {
 	if !d.Numbers {
 		return query
 	}
 	var b strings.Builder
-	for n := 1; ; n++ {
-		head, rest, found := strings.Cut(query, "?")
-		b.WriteString(head)
-		if !found {
-			return b.String()
+	n, quote := 0, byte(0)
+	for i := range len(query) {
+		switch c := query[i]; {
+		case c == '?' && quote == 0:
+			n++
+			b.WriteString("$" + strconv.Itoa(n))
+			continue
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
 		}
-		b.WriteString("$" + strconv.Itoa(n))
-		query = rest
+		b.WriteByte(query[i])
 	}
+	return b.String()
 }
 
 // probe asks a database whether a transaction has ended.

@@ -56,3 +56,10 @@ func TestAnswered_andRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A question mark in a name or a text is no argument.
+func TestBind_names(t *testing.T) {
+	if got, want := PostgreSQL.Bind(`SELECT "a?""b?" FROM "x'?" WHERE 'it''s "?' <> ? AND c = ?`), `SELECT "a?""b?" FROM "x'?" WHERE 'it''s "?' <> $1 AND c = $2`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
