@@ -76,7 +76,9 @@ func (c *checker) checkText(name string, isPath bool) {
 	severity, why := c.compares(col, isPath, false)
 	c.foundColumn(Collation, severity, col, why, c.retyped(col, col.Length))
 	if col.Length > 0 && col.Length < int64(size) {
-		c.foundOr(c.retyped(col, int64(size)), Finding{
+		statement := c.retyped(col, int64(size))
+		col.Length = int64(size)
+		c.foundOr(statement, col, Finding{
 			Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, the model says %d", col.Name, col.Length, size),
 			Why: "the plugin accepts what the database refuses", Advice: fmt.Sprintf("make it longer, up to %d characters", size),
 		})
@@ -108,13 +110,16 @@ func (c *checker) foundColumn(check Check, severity Severity, col Column, why, s
 	if rounds.MatchString(col.Type) {
 		advice = "give it a type of whole numbers or of texts, as the model says"
 	}
-	c.foundOr(statement, Finding{Severity: severity, Check: check, Missing: missing, Why: why, Advice: advice})
+	c.foundOr(statement, col, Finding{Severity: severity, Check: check, Missing: missing, Why: why, Advice: advice})
 }
 
-// foundOr adds a finding with a statement, if there is one, in the place of the advice.
-func (c *checker) foundOr(statement string, f Finding) {
+// foundOr adds a finding with a statement that gives a column a type of its length, if there is
+// one, in the place of the advice. The indexes that come later have to hold what it becomes.
+func (c *checker) foundOr(statement string, col Column, f Finding) {
 	if statement != "" {
 		f.Statements, f.Advice = []string{statement}, ""
+		col.Bytes = mysqlCharacter * col.Length
+		c.columns[col.Name] = col
 	}
 	c.found(f)
 }
