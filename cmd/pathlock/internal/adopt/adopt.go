@@ -124,7 +124,7 @@ func Run(ctx context.Context, db *sql.DB, of fsck.Dialect, opts Options) (Report
 		report.Trees = append(report.Trees, tree)
 	}
 	if opts.Table != "" && len(report.Trees)+len(report.Unsupported) == 0 {
-		return report, fmt.Errorf("%q holds no tree: in no column do most rows have the key of another row, or a path that follows from other rows", opts.Table)
+		return report, fmt.Errorf("%q holds no tree that can be recognised: no column has mostly keys of other rows, and a name such as parent_id or paths beside it, and none has paths that follow from other rows", opts.Table)
 	}
 	return report, nil
 }

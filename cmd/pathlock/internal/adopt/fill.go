@@ -187,8 +187,11 @@ func concat(d *dialect.Dialect, parts ...string) string {
 // byKey returns a condition that all keys meet: MySQL's safe updates want a range of an index.
 func (s *shape) byKey(d *dialect.Dialect) string {
 	zero, least := "''", s.of.cells[s.Key]
-	if s.of.kind(s.Key) == dialect.Number {
+	switch s.of.kind(s.Key) {
+	case dialect.Number:
 		zero = "0"
+	case dialect.UUID: // no text that is empty
+		zero = "'" + treetable.NilUUID + "'"
 	}
 	if d != dialect.MySQL || zero == "0" && len(least) > 0 && (least[0].String == "0" || strings.HasPrefix(least[0].String, "-")) {
 		return ""

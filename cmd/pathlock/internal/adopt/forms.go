@@ -72,9 +72,12 @@ func (t *table) rowsOf(column string) map[string]int {
 func (t *table) lead(column string, f treetable.Form, known map[string]int) (lead string) {
 	leads := make(map[string]int)
 	for _, c := range t.cells[column][:min(t.rows, looked)] {
+		if c.String == "" {
+			continue // so it is at the top in forms with and without a separator there
+		}
 		before := ""
 		for step := range strings.SplitSeq(strings.TrimSuffix(c.String, f.Trail), f.Separator) {
-			if _, is := known[step]; is || c.String == "" {
+			if _, is := known[step]; is {
 				break
 			}
 			before += step + f.Separator
