@@ -59,8 +59,8 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	path := s.pathColumns(places{})[0]
 	column, form := path.name, path.form
 	stored := q(column)
-	if d == dialect.PostgreSQL && s.of.columns[column].Equality == "loose" {
-		stored += ` COLLATE "C"` // a collation that is not deterministic finds no text in another
+	if d == dialect.PostgreSQL {
+		stored += ` COLLATE "C"` // a collation may find no text in another, or be other than the name's
 	}
 	text := stored
 	if form.Trail != "" {
