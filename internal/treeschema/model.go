@@ -64,14 +64,14 @@ func (m Model) isLeaf() bool { return m.Tree == "" && m.SingleTree == "" }
 
 // paths are the columns with materialised paths, which leaves may lack. Subtrees are ranges of the
 // first one.
-func (m Model) paths() []string { return stated(m.Path, m.IDPath) }
+func (m Model) paths() []string { return nonEmpty(m.Path, m.IDPath) }
 
 // texts are the columns that must compare byte by byte.
-func (m Model) texts() []string { return append(stated(m.Name), m.paths()...) }
+func (m Model) texts() []string { return append(nonEmpty(m.Name), m.paths()...) }
 
 // Columns are all the columns of the model.
 func (m Model) Columns() []string {
-	columns := append(stated(m.Key), m.shaping()...)
+	columns := append(nonEmpty(m.Key), m.shaping()...)
 	for _, mark := range m.Marks {
 		columns = append(columns, mark.Column)
 	}
@@ -79,18 +79,18 @@ func (m Model) Columns() []string {
 }
 
 // shaping are the columns that a row's place follows from, or that say it.
-func (m Model) shaping() []string { return append(stated(m.Tree, m.Parent), m.texts()...) }
+func (m Model) shaping() []string { return append(nonEmpty(m.Tree, m.Parent), m.texts()...) }
 
 // inTree are the columns of an index over the tree's id and others.
 func (m Model) inTree(columns ...string) []string {
-	return stated(append([]string{m.Tree}, columns...)...)
+	return nonEmpty(append([]string{m.Tree}, columns...)...)
 }
 
 // siblings are the columns of a unique index over the names of siblings.
-func (m Model) siblings() []string { return stated(m.Parent, m.Name, m.Tree) }
+func (m Model) siblings() []string { return nonEmpty(m.Parent, m.Name, m.Tree) }
 
-// stated returns the columns that a table has.
-func stated(columns ...string) []string {
+// nonEmpty returns the columns that a table has: those with a name.
+func nonEmpty(columns ...string) []string {
 	return slices.DeleteFunc(columns, func(name string) bool { return name == "" })
 }
 

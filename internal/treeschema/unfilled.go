@@ -19,7 +19,7 @@ func (c *checker) checkRows(ctx context.Context, conn Conn) error {
 		return nil
 	}
 	t, q, from := c.table, c.dialect.QuotePart, " FROM "+c.dialect.Quote(c.table.name())
-	if absent := c.lacks(append(t.shaping(), stated(t.Depth)...)); len(absent) > 0 {
+	if absent := c.lacks(append(t.shaping(), nonEmpty(t.Depth)...)); len(absent) > 0 {
 		_, _, found, err := c.anyRow(ctx, conn, "SELECT 1, 0"+from+" LIMIT 1")
 		if found {
 			f := &c.findings[0] // that columns are absent
@@ -54,7 +54,7 @@ func (c *checker) checkRows(ctx context.Context, conn Conn) error {
 // filling says what to do about columns that are absent or not filled.
 func (c *checker) filling(columns []string) string {
 	if slices.ContainsFunc(columns, func(name string) bool {
-		return slices.Contains(stated(c.table.Tree, c.table.Parent, c.table.Name), name)
+		return slices.Contains(nonEmpty(c.table.Tree, c.table.Parent, c.table.Name), name)
 	}) {
 		return "pathlock adopt prints how to add and fill it, which is right if the column is new; pathlock fsck finds what else is wrong"
 	}

@@ -85,7 +85,7 @@ func (u *updating) consider(n *Node) error {
 	if stated := cmp.Or(c.Tree, c.Trees[n.ID]); stated != nil && stated != tree {
 		return s.Misplaced("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(stated))
 	}
-	if err := u.checkStated(n, after, restored); err != nil {
+	if err := u.checkOutdated(n, after, restored); err != nil {
 		return err
 	}
 	if !restored && after.Parent == n.Parent && after.Name == n.Name && after.Path == n.Path && after.IDs == n.IDs {
@@ -94,10 +94,10 @@ func (u *updating) consider(n *Node) error {
 	return u.relocate(n, after, restored)
 }
 
-// checkStated checks the paths that the caller states. A statement with a name and a parent, as a
+// checkOutdated checks the paths that the caller states. A statement with a name and a parent, as a
 // Save, writes a row as it was read. If the path is outdated because a row above has moved, that is
 // none of the statement's business. If the row itself has moved, the statement would undo that.
-func (u *updating) checkStated(n, after *Node, restored bool) error {
+func (u *updating) checkOutdated(n, after *Node, restored bool) error {
 	s, c := u.shape, u.Change
 	switch {
 	case c.AtTop && c.Parent == nil && n.Parent != nil:

@@ -86,10 +86,10 @@ func (t *Table) SetFollowing(r Record, n *Node) error {
 // Nodes, plans and locks have paths as "/a/b". The columns, and the fields of the caller's structs,
 // have them in the form that the model states: see package treetable.
 
-// Stated returns what a caller states by the text of a path column: "" for none, and [plan.Top] for
-// the top as the path of a parent, which may be written as the separator, too. It reads what a
+// ReadStated returns what a caller states by the text of a path column: "" for none, and [plan.Top]
+// for the top as the path of a parent, which may be written as the separator, too. It reads what a
 // [Lookup] reads, unless the form has a text before the first name.
-func Stated(form treetable.Form, text string) string {
+func ReadStated(form treetable.Form, text string) string {
 	switch {
 	case text == "":
 		return ""

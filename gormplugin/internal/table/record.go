@@ -129,7 +129,7 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 		}
 		return text
 	}
-	n := &Node{ID: get(t.Key), Parent: t.ParentOrNil(get(t.Parent)), Tree: t.treeBy(get), Name: text(t.Name), Path: Stated(t.PathForm, text(t.Path)), IDs: Stated(t.IDsForm, text(t.IDs))}
+	n := &Node{ID: get(t.Key), Parent: t.ParentOrNil(get(t.Parent)), Tree: t.treeBy(get), Name: text(t.Name), Path: ReadStated(t.PathForm, text(t.Path)), IDs: ReadStated(t.IDsForm, text(t.IDs))}
 	if t.Name == nil {
 		n.Name = NameOfNew(n.ID)
 	}

@@ -137,7 +137,7 @@ func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked m
 		both.Add(s.Dialect.UnionAll[1])
 		end = s.Dialect.UnionAll[2]
 	}
-	hits(t, stmt, ids, s.Dialect.Update).AppendTo(both)
+	selectionOf(t, stmt, ids, s.Dialect.Update).AppendTo(both)
 	both.Add(end)
 	rows, err := t.Collect(both, s.Dialect.Update != "", false)
 	if err != nil {

@@ -149,11 +149,11 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 		a.Tree = value
 	case t.Path:
 		text, _ := table.TextOf(value)
-		a.Path, a.StatesPath = table.Stated(t.PathForm, text), !t.ByIDs
+		a.Path, a.StatesPath = table.ReadStated(t.PathForm, text), !t.ByIDs
 		a.AtTop = a.AtTop || text == "" && (t.ByIDs || !t.PathForm.OfParent)
 	case t.IDs:
 		text, _ := table.TextOf(value)
-		a.IDs, a.AtTop = table.Stated(t.IDsForm, text), a.AtTop || text == ""
+		a.IDs, a.AtTop = table.ReadStated(t.IDsForm, text), a.AtTop || text == ""
 	}
 	return value, nil
 }

@@ -192,7 +192,7 @@ func (x *copying) insertCopies(t *table.Table, part []*plan.Copied, given map[*s
 			return nil, err
 		}
 		path := t.PathForm.First(c.Path)
-		if isApart(t) {
+		if lacksPath(t) {
 			path = t.PathForm.Print("/" + standIn + strconv.Itoa(i))
 		}
 		paths = append(paths, path)

@@ -162,10 +162,10 @@ func (x *copying) checkSlot() error {
 	return &fault.NameTakenError{Table: t.TableName, Tree: x.To.Tree, Path: x.To.Path}
 }
 
-// isApart reports whether the path of a new row cannot be written before the row has its id, or
+// lacksPath reports whether the path of a new row cannot be written before the row has its id, or
 // does not tell the row from its siblings. Until then, the path is a name at the top that no row
 // has.
-func isApart(t *table.Table) bool { return !t.IsLeaf && (t.ByIDs || t.PathForm.OfParent) }
+func lacksPath(t *table.Table) bool { return !t.IsLeaf && (t.ByIDs || t.PathForm.OfParent) }
 
 // completeCopies finds new rows by what was written of their paths, and writes what follows from
 // their ids.
@@ -196,7 +196,7 @@ func (x *copying) completeCopies(part []*plan.Copied, paths []any) error {
 		}
 	}
 	ids := valuesOf(part, newKeyOf)
-	if isApart(t) {
+	if lacksPath(t) {
 		err = x.writeEach(t, t.Path, ids, valuesOf(part, func(c *plan.Copied) any { return t.PathForm.Column(c.Path) }))
 	}
 	if err == nil && t.IDs != nil && !t.IDsForm.OfParent {

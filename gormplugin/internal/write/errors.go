@@ -79,9 +79,9 @@ func (s *statement) takesName() (taken bool, failed error) {
 		columns = indexed(t, withoutTable(t, duplicate.Index))
 	}
 	switch {
-	case t.Path != nil && names(t, columns, t.Path), names(t, columns, t.Name) && names(t, columns, t.Parent):
+	case t.Path != nil && hasColumn(t, columns, t.Path), hasColumn(t, columns, t.Name) && hasColumn(t, columns, t.Parent):
 		return true, nil
-	case len(columns) > 0 && !names(t, columns, t.Name), isPrimary(t, duplicate.Index):
+	case len(columns) > 0 && !hasColumn(t, columns, t.Name), isPrimary(t, duplicate.Index):
 		return false, nil
 	case len(columns) > 0 && slices.ContainsFunc(s.slots, func(at nameSlot) bool { return at.row.Parent == nil }):
 		return true, nil // of rows at the top
@@ -138,11 +138,11 @@ func (s *statement) keyTaken() bool {
 	if isPrimary(t, taken.Index) {
 		return true
 	}
-	return len(taken.Columns) == 1 && names(t, taken.Columns, t.Key)
+	return len(taken.Columns) == 1 && hasColumn(t, taken.Columns, t.Key)
 }
 
-// names reports whether columns, each as table.column, have a field's column of the table.
-func names(t *table.Table, columns []string, f *schema.Field) bool {
+// hasColumn reports whether columns, each as table.column, have a field's column of the table.
+func hasColumn(t *table.Table, columns []string, f *schema.Field) bool {
 	want := table.BaseName(t.TableName) + "." + f.DBName
 	return slices.ContainsFunc(columns, func(column string) bool { return strings.EqualFold(column, want) })
 }

@@ -53,7 +53,7 @@ func (k *inserting) Survey() (bool, error) {
 	if k.seen, err = k.parentsOf(rows, nil, ""); err != nil {
 		return false, err
 	}
-	all := planned(rows)
+	all := toPlan(rows)
 	keys := plan.StatedKeys(all)
 	for _, row := range all {
 		row.AsRead = k.isUpsert()
@@ -133,7 +133,7 @@ func (k *inserting) prepare() ([]*arrival, error) {
 	if err := k.settle(rows); err != nil {
 		return nil, err
 	}
-	if k.tops, err = k.guardTop(plan.TopArrivalsOf(planned(rows))); err != nil {
+	if k.tops, err = k.guardTop(plan.TopArrivalsOf(toPlan(rows))); err != nil {
 		return nil, err
 	}
 	taken := make(map[pathlock.Location]bool, len(rows))
@@ -173,7 +173,7 @@ func (k *inserting) settle(rows []*arrival) error {
 			known, lock = nil, k.Dialect.Share
 		}
 		if parents, err = k.parentsOf(rows, known, lock); err == nil {
-			claims, anchors, err = k.Table.Insert(planned(rows), parents)
+			claims, anchors, err = k.Table.Insert(toPlan(rows), parents)
 		}
 		return claims, err
 	}, func() error {

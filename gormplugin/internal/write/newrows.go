@@ -19,8 +19,8 @@ type arrival struct {
 	from *table.Node
 }
 
-// planned returns what rows are to a plan.
-func planned(rows []*arrival) []*plan.Arrival {
+// toPlan returns what rows are to a plan.
+func toPlan(rows []*arrival) []*plan.Arrival {
 	return valuesOf(rows, func(row *arrival) *plan.Arrival { return &row.Arrival })
 }
 

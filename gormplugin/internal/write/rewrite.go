@@ -116,7 +116,7 @@ func (s *statement) adoptLeaves(ids []any) error {
 
 // followSubtrees is followAbove for the leaves below rows, and below those below them.
 func (s *statement) followSubtrees(leaf *table.Table, tops []*table.Node, again bool) error {
-	for chunk := range slices.Chunk(topmost(tops), maxRanges) {
+	for chunk := range slices.Chunk(uppermost(tops), maxRanges) {
 		ranges := valuesOf(chunk, func(n *table.Node) clause.Expression { return leaf.Above.Within(n.Tree, n.ID, n.Path) })
 		if err := s.followAbove(leaf, table.Selection{Where: table.AnyOf(ranges)}, again); err != nil {
 			return err
@@ -160,8 +160,8 @@ func (s *statement) followAbove(leaf *table.Table, rows table.Selection, again b
 	return nil
 }
 
-// topmost leaves out the rows that lie below others of them.
-func topmost(rows []*table.Node) []*table.Node {
+// uppermost leaves out the rows that lie below others of them.
+func uppermost(rows []*table.Node) []*table.Node {
 	among := make(map[plan.Spot]bool, len(rows))
 	for _, n := range rows {
 		among[plan.Spot{Tree: n.Tree, Path: n.Path}] = true

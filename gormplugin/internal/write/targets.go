@@ -26,9 +26,9 @@ func Narrows(stmt *gorm.Statement) bool {
 	return HasCondition(stmt) || len(stmt.Joins) > 0 || scopes.IsValid() && scopes.Len() > 0
 }
 
-// hits selects the rows that stmt means: by the same conditions, order and limit; or, unless ids is
-// nil, by the conditions among those with the given ids.
-func hits(t *table.Table, stmt *gorm.Statement, ids []any, lock string) table.Selection {
+// selectionOf selects the rows that stmt means: by the same conditions, order and limit; or, unless
+// ids is nil, by the conditions among those with the given ids.
+func selectionOf(t *table.Table, stmt *gorm.Statement, ids []any, lock string) table.Selection {
 	s := table.Selection{Unscoped: true, Lock: lock}
 	if stated := clauseOf[clause.Where](stmt); len(stated.Exprs) > 0 {
 		// Cloned, as building them reorders them in place.
@@ -55,7 +55,7 @@ func hits(t *table.Table, stmt *gorm.Statement, ids []any, lock string) table.Se
 // targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
 func (s *statement) targetsOf(stmt *gorm.Statement, ids []any, lock string) (plan.Hits, error) {
 	found := plan.NewHits()
-	all, err := s.Table.Read(s.DB, hits(s.Table, stmt, ids, lock))
+	all, err := s.Table.Read(s.DB, selectionOf(s.Table, stmt, ids, lock))
 	found.Add(all)
 	return found, err
 }
@@ -106,7 +106,7 @@ func (s *statement) survey(stmt *gorm.Statement, also []any) (plan.Hits, map[any
 	t := s.Table
 	// A survey either relies on what the request has read before, or reads everything.
 	if read := t.Recalled(s.DB); read != nil {
-		if hit, known, ok := recallTarget(t, s.soleKey(stmt), read, also); ok {
+		if hit, known, ok := recalledSurvey(t, s.soleKey(stmt), read, also); ok {
 			return hit, known, nil
 		}
 	}
@@ -115,7 +115,7 @@ func (s *statement) survey(stmt *gorm.Statement, also []any) (plan.Hits, map[any
 		return hit, nil, err
 	}
 	d := t.Source(s.DB)
-	addSurvey(t, d, hits(t, stmt, nil, ""), also, t.MayHitDeleted(stmt))
+	addSurvey(t, d, selectionOf(t, stmt, nil, ""), also, t.MayHitDeleted(stmt))
 	rows, err := t.Collect(d, false, true)
 	if err != nil {
 		return plan.Hits{}, nil, err
@@ -215,7 +215,7 @@ func (s *statement) mayMiss(stmt *gorm.Statement, found int) bool {
 // neither a subquery nor a list in place of one. Otherwise it returns none.
 func (s *statement) keysIn(condition clause.Expression) []any {
 	var keys []any
-	for _, value := range stated(s.Table, condition) {
+	for _, value := range keyValues(s.Table, condition) {
 		key, err := s.Table.KeyOf(s.DB, value)
 		if err != nil || key == nil {
 			return nil
@@ -225,8 +225,8 @@ func (s *statement) keysIn(condition clause.Expression) []any {
 	return keys
 }
 
-// stated returns the values of the key in a condition on nothing else, none if it is another one.
-func stated(t *table.Table, condition clause.Expression) []any {
+// keyValues returns the values of the key in a condition on nothing else, none if it is another one.
+func keyValues(t *table.Table, condition clause.Expression) []any {
 	isKey := func(column any) bool {
 		switch c := column.(type) {
 		case string:
@@ -253,9 +253,9 @@ func stated(t *table.Table, condition clause.Expression) []any {
 	return nil
 }
 
-// recallTarget returns what [statement.survey] would return for a statement that means the row with
-// the key, from what the request has read before.
-func recallTarget(t *table.Table, key any, read map[string]map[any]*table.Node, also []any) (hit plan.Hits, known map[any]*table.Node, ok bool) {
+// recalledSurvey returns what [statement.survey] would return for a statement that means the row
+// with the key, from what the request has read before.
+func recalledSurvey(t *table.Table, key any, read map[string]map[any]*table.Node, also []any) (hit plan.Hits, known map[any]*table.Node, ok bool) {
 	n := read[t.TableName][key]
 	if n == nil {
 		return hit, nil, false

@@ -175,7 +175,7 @@ func (k *updating) updateInPlace(a *assignment, x *plan.Effect) error {
 // optimistic lock included, hit rows. It notes where the rows are. It reads under row locks: a
 // snapshot may be older than what the update has seen.
 func (k *updating) stillHits(x *plan.Effect) (bool, error) {
-	rows, err := k.Table.Read(k.DB, hits(k.Table, k.DB.Statement, x.IDs(), k.Dialect.Update))
+	rows, err := k.Table.Read(k.DB, selectionOf(k.Table, k.DB.Statement, x.IDs(), k.Dialect.Update))
 	for _, n := range rows {
 		if x.Live[n.ID] != nil {
 			x.Live[n.ID] = n
