@@ -2,7 +2,6 @@ package table
 
 import (
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -94,37 +93,33 @@ func (t *Table) OnLeaves(db *gorm.DB, rows Selection, statement func(above, leav
 // onIndexes runs a statement on tables by their indexes. If one of these is gone, it runs it again
 // without indexes.
 func onIndexes(db *gorm.DB, statement func(from []Hinted) error, tables ...*Table) error {
-	plain := make([]Hinted, len(tables))
+	plain, hinted := make([]Hinted, len(tables)), make([]Hinted, len(tables))
 	for i, t := range tables {
-		plain[i].table = t.TableName
-	}
-	hinted := slices.Clone(plain)
-	for i, t := range tables {
-		if !t.Dialect.NamesIndexes {
-			break
-		}
 		name, err := t.pathIndexName(db)
 		if err != nil {
 			return err
 		}
-		hinted[i].index = name
+		plain[i].table, hinted[i] = t.TableName, Hinted{table: t.TableName, index: name}
 	}
 	err := statement(hinted)
 	if dialect.MySQLNumber(err) != errNoSuchIndex {
 		return err
 	}
 	for _, t := range tables {
-		t.forgetPathIndex()
+		t.index.mu.Lock()
+		t.index.name, t.index.asked = "", time.Now() // the statements do without it for a while
+		t.index.mu.Unlock()
 	}
 	return statement(plain)
 }
 
 // pathIndexName returns the name of the index over tree and path, or of a leaf's over its parent,
-// "" if there is none. It asks the database once and, while there is none, every [lookAgain].
+// "" if there is none, or statements need not name it. It asks the database once and, while there is
+// none, every [lookAgain].
 func (t *Table) pathIndexName(db *gorm.DB) (string, error) {
 	t.index.mu.Lock()
 	defer t.index.mu.Unlock()
-	if t.index.name != "" || !t.index.asked.IsZero() && time.Since(t.index.asked) < lookAgain {
+	if !t.Dialect.NamesIndexes || t.index.name != "" || !t.index.asked.IsZero() && time.Since(t.index.asked) < lookAgain {
 		return t.index.name, nil
 	}
 	schema, name := schemaOf(t.TableName)
@@ -141,13 +136,6 @@ func (t *Table) pathIndexName(db *gorm.DB) (string, error) {
 	}
 	t.index.asked = time.Now()
 	return t.index.name, nil
-}
-
-// forgetPathIndex has statements do without the index for a while.
-func (t *Table) forgetPathIndex() {
-	t.index.mu.Lock()
-	defer t.index.mu.Unlock()
-	t.index.name, t.index.asked = "", time.Now()
 }
 
 // errNoSuchIndex is the error of MySQL and MariaDB for an index that is not there, or not visible.
