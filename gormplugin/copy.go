@@ -2,7 +2,6 @@ package gormplugin
 
 import (
 	"fmt"
-	"reflect"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
 	"gorm.io/gorm"
@@ -93,8 +92,8 @@ func Copy(db *gorm.DB, dest, id any, to Place, opts ...CopyOption) (rows int64, 
 	for _, opt := range opts {
 		opt(c)
 	}
-	into := reflect.ValueOf(dest)
-	if into.Kind() != reflect.Pointer || into.IsNil() || into.Type().Elem() != t.Schema.ModelType {
+	into := t.StructOf(dest)
+	if !into.IsValid() {
 		return 0, fmt.Errorf("%w: Copy needs a pointer to a %s", gorm.ErrInvalidValue, t.Schema.Name)
 	}
 	if c.ID, err = t.KeyOf(db, id); err != nil {
@@ -112,6 +111,6 @@ func Copy(db *gorm.DB, dest, id any, to Place, opts ...CopyOption) (rows int64, 
 	if err != nil {
 		return 0, err
 	}
-	into.Elem().Set(c.Made)
+	into.Set(c.Made)
 	return c.Rows, nil
 }

@@ -18,9 +18,7 @@ import (
 // assignment is what an UPDATE says about the place of the rows that it hits.
 type assignment struct {
 	plan.Change
-	// arranged says what each of the rows gets, nil if all get the same.
-	arranged *Arrangement
-	set      clause.Set
+	set clause.Set
 	// version is what is assigned to the version, if anything.
 	version any
 	// marks are the marks of deletion that are assigned the values of deleted rows.
@@ -84,7 +82,7 @@ func (s *statement) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 		}
 		a.place = a.place || f != t.Fence
 		if f == t.Parent && s.op != nil && s.op.Arranged != nil {
-			a.arranged, a.Parents, a.Trees = s.op.Arranged, s.op.Arranged.Parents, s.op.Arranged.trees
+			a.Parents, a.Trees = s.op.Arranged.Parents, s.op.Arranged.trees
 			continue
 		}
 		planned, err := takeAssigned(stmt.Context, t, a, f, assigned.Value)
@@ -104,7 +102,7 @@ func (s *statement) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 	if s.op != nil && a.Name == nil && a.Parent == nil && a.Parents == nil {
 		return nil, t.Unsupported("a Select or an Omit leaves out the column that is to change")
 	}
-	if a.arranged != nil && a.Name != nil {
+	if a.Parents != nil && a.Name != nil {
 		return nil, t.Unsupported("a hook cannot set the name of rows that are arranged: all of them would get the same")
 	}
 	// Beside the rest of a row, the value is what was read of the row.

@@ -279,8 +279,8 @@ func (k *updating) writeMoved(a *assignment, x *plan.Effect) (written int64, err
 			}
 		}
 		a.set = assigned
-		if a.arranged != nil {
-			a.arranged.assign(k.DB.Statement.Context, k.Table, a, x, ids)
+		if a.Parents != nil {
+			k.op.Arranged.assign(k.DB.Statement.Context, k.Table, a, x, ids)
 		}
 		complete(k.Table, a, moved, len(ids), k.Fence)
 		a.orNothing(k.Table)
