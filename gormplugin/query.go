@@ -171,10 +171,8 @@ func (u *unmoved) Build(b clause.Builder) {
 		_, _ = b.WriteString("1 = 1")
 		return
 	}
-	column := func(name string) clause.Column { return clause.Column{Table: "unmoved", Name: name} }
+	const alias = "unmoved"
 	t, n := u.table, u.node
-	clause.Expr{SQL: "EXISTS (SELECT 1 FROM ? AS ? WHERE ? = ? AND ? AND ?)", Vars: []any{
-		clause.Table{Name: t.TableName}, clause.Table{Name: "unmoved"}, column(t.Key.DBName), n.ID,
-		t.InTree("unmoved", n.Tree), t.Exactly(column(t.Path.DBName), t.PathForm.Column(n.Path)),
-	}}.Build(b)
+	still := clause.Expr{SQL: "? = ? AND ? AND ?", Vars: []any{table.Column(t.Key), n.ID, t.InTree(n.Tree), t.Exactly(table.Column(t.Path), t.PathForm.Column(n.Path))}}
+	clause.Expr{SQL: "EXISTS (SELECT 1 FROM ? AS ? WHERE ?)", Vars: []any{clause.Table{Name: t.TableName}, clause.Table{Name: alias}, table.Under(alias, still)}}.Build(b)
 }

@@ -132,7 +132,7 @@ func (t *Table) Below(tree any, path string) clause.Expression {
 		within = clause.Expr{SQL: binary + from, Vars: []any{column, prefix}}
 	}
 	begins := clause.Expr{SQL: t.Dialect.Prefix, Vars: []any{column, utf8.RuneCountInString(prefix), prefix}}
-	in := t.InTree(clause.CurrentTable, tree)
+	in := t.InTree(tree)
 	if !t.PathForm.OfParent {
 		return clause.And(in, within, begins)
 	}
@@ -151,7 +151,7 @@ func (t *Table) hasNumbers() bool { return t.ByIDs && !isText(t.Key) }
 // Each of the two halves is one range of the same index.
 func (t *Table) Within(tree, id any, path string) clause.Expression {
 	self := clause.And(
-		t.InTree(clause.CurrentTable, tree),
+		t.InTree(tree),
 		clause.Expr{SQL: t.Dialect.Binary + " = ?", Vars: []any{Column(t.Path), t.PathForm.Column(path)}},
 		clause.Eq{Column: Column(t.Key), Value: id},
 	)
@@ -176,7 +176,7 @@ func (t *Table) HasPath(tree any, path pathlock.Path) clause.Expression {
 			return clause.Expr{SQL: "1 = 0"} // the column would spell another path so
 		}
 	}
-	has := []clause.Expression{t.InTree(clause.CurrentTable, tree), t.Exactly(Column(t.Path), t.PathForm.Column(path.Column()))}
+	has := []clause.Expression{t.InTree(tree), t.Exactly(Column(t.Path), t.PathForm.Column(path.Column()))}
 	switch {
 	case !t.PathForm.OfParent:
 	case t.ByIDs:

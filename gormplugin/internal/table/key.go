@@ -209,13 +209,13 @@ func (t *Table) treeBy(get func(*schema.Field) any) any {
 	return get(t.Tree)
 }
 
-// InTree is the condition that a row, under an alias or [clause.CurrentTable], is in one of the
-// trees. It holds for every row of a table without a tree column.
-func (t *Table) InTree(alias string, trees ...any) clause.Expression {
+// InTree is the condition that a row is in one of the trees. It holds for every row of a table
+// without a tree column.
+func (t *Table) InTree(trees ...any) clause.Expression {
 	if t.Tree == nil {
 		return clause.Expr{SQL: "1 = 1"}
 	}
-	return clause.IN{Column: clause.Column{Table: alias, Name: t.Tree.DBName}, Values: trees}
+	return OneOf(t.Tree, trees)
 }
 
 // InSameTree is the condition that two rows, under two aliases, are in one tree.

@@ -192,14 +192,6 @@ func (l Lookup) rows(db *gorm.DB, tree any, values []any) (found map[any][]*Node
 // above the rows with the names last time, or, where that does not lead to the top, by one
 // recursive statement.
 func (l Lookup) climb(db *gorm.DB, where clause.Expression, names []name) (found map[any][]*Node, read map[any]*Node, err error) {
-	hits := func() (ids []any) {
-		for _, name := range names {
-			for _, n := range found[name.value] {
-				ids = append(ids, n.ID)
-			}
-		}
-		return ids
-	}
 	defer func() { l.ancestry.rename(names, found) }()
 	if above, known := l.ancestry.above(names); known {
 		if found, read, err = l.query(db, where, above); err != nil {
@@ -211,7 +203,13 @@ func (l Lookup) climb(db *gorm.DB, where clause.Expression, names []name) (found
 				found[value] = slices.DeleteFunc(rows, elsewhere)
 			}
 		}
-		if _, missing := chainsIn(read, hits()); len(missing) == 0 {
+		var hits []any
+		for _, name := range names {
+			for _, n := range found[name.value] {
+				hits = append(hits, n.ID)
+			}
+		}
+		if _, missing := chainsIn(read, hits); len(missing) == 0 {
 			return found, read, nil
 		}
 	}
@@ -254,7 +252,7 @@ func (l Lookup) matching(tree any, values []any) clause.Expression {
 	if !l.isPath() {
 		where := OneOf(l.column, values)
 		if l.inTree {
-			where = clause.And(l.InTree(clause.CurrentTable, tree), where)
+			where = clause.And(l.InTree(tree), where)
 		}
 		return where
 	}

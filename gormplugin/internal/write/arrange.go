@@ -167,7 +167,7 @@ func (s *statement) checkSlots(x *plan.Effect) error {
 		if parents = slices.DeleteFunc(parents, func(id any) bool { return id == nil }); len(parents) > 0 {
 			below = append(below, t.KeyIn(table.Column(t.Parent), parents))
 		}
-		rows, err := t.Read(s.DB, table.Selection{Where: clause.And(t.InTree(clause.CurrentTable, chunk[0].Tree), table.AnyOf(below), table.OneOf(t.Name, names))})
+		rows, err := t.Read(s.DB, table.Selection{Where: clause.And(t.InTree(chunk[0].Tree), table.AnyOf(below), table.OneOf(t.Name, names))})
 		if err != nil {
 			return err
 		}

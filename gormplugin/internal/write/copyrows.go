@@ -173,7 +173,7 @@ func (x *copying) completeCopies(part []*plan.Copied, paths []any) error {
 	t := x.Table
 	where, pathOf := x.slot(), func(*table.Node) any { return paths[0] }
 	if !t.IsLeaf {
-		where = clause.And(t.InTree(clause.CurrentTable, x.After.Tree), t.TextIn(table.Column(t.Path), paths))
+		where = clause.And(t.InTree(x.After.Tree), t.TextIn(table.Column(t.Path), paths))
 		pathOf = func(n *table.Node) any { return t.PathForm.Column(n.Path) }
 	}
 	rows, err := t.ReadRanges(x.DB, table.Selection{Where: where, Unscoped: true, Lock: x.newest})

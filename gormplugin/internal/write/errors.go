@@ -106,7 +106,7 @@ func (s *statement) hasRow(at nameSlot) (bool, error) {
 	is := func(f *schema.Field, value any) clause.Expression {
 		return clause.Eq{Column: table.Column(f), Value: value}
 	}
-	where := clause.And(t.InTree(clause.CurrentTable, at.row.Tree), is(t.Name, at.row.Name), is(t.Parent, t.ParentValue(at.row.Parent)))
+	where := clause.And(t.InTree(at.row.Tree), is(t.Name, at.row.Name), is(t.Parent, t.ParentValue(at.row.Parent)))
 	rows, err := t.Read(s.DB, table.Selection{Where: where, Unscoped: true, Lock: s.Dialect.Share})
 	return len(rows) > 0, err
 }

@@ -75,7 +75,7 @@ func addBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 			trees = append(trees, n.Tree)
 		}
 	}
-	d.Add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.TableName}, t.InTree(clause.CurrentTable, trees...), table.OneOf(t.Parent, valuesOf(above, idOf)), t.AlsoWhere(t.Alive))
+	d.Add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.TableName}, t.InTree(trees...), table.OneOf(t.Parent, valuesOf(above, idOf)), t.AlsoWhere(t.Alive))
 }
 
 // addEachBelow is addBelow for a planner that, without statistics, takes a list of parents for most

@@ -79,7 +79,7 @@ func (s *statement) recheckTop(again []*plan.TopArrival) error {
 // given.
 func (s *statement) checkTop(at *plan.TopArrival, own int, rowLock string) error {
 	t := s.Table
-	where := t.InTree(clause.CurrentTable, at.Tree)
+	where := t.InTree(at.Tree)
 	limit := 1
 	switch {
 	case at.Root:
