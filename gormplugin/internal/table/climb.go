@@ -75,8 +75,8 @@ func (t *Table) Lineage(ids any) clause.Expression {
 	}
 }
 
-// ParentsOf returns the ids of the rows' parents, each once.
-func ParentsOf(rows map[any]*Node) []any {
+// parentsOf returns the ids of the rows' parents, each once.
+func parentsOf(rows map[any]*Node) []any {
 	ids := make(map[any]bool, len(rows))
 	for _, n := range rows {
 		ids[n.Parent] = true

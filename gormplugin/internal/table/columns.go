@@ -51,7 +51,7 @@ func (t *Table) Convert(ctx context.Context, f *schema.Field, value any) (any, e
 	}
 	held, _ := f.ValueOf(ctx, row)
 	held, err = Plain(held)
-	return t.Spell(f, held), err
+	return t.spell(f, held), err
 }
 
 // exactly returns the value in a type that GORM assigns to the field unchanged. GORM itself rounds

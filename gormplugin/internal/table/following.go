@@ -32,7 +32,7 @@ func (t *Table) setFollowing() {
 		}
 		t.Following = append(t.Following, Following{f,
 			func(n *Node) any { return form.First(of(n)) },
-			func(m plan.Move) clause.Expression { return t.Rebased(form, Column(f), of(m.Node), of(m.After)) },
+			func(m plan.Move) clause.Expression { return t.rebased(form, Column(f), of(m.Node), of(m.After)) },
 		})
 	}
 	if f := t.depth(); f != nil {
@@ -101,14 +101,14 @@ func ReadStated(form treetable.Form, text string) string {
 	return form.ReadNames(text)
 }
 
-// Rebased is what a column holds of a row at or below a path, once the path is another one.
-func (t *Table) Rebased(form treetable.Form, column clause.Column, from, to string) clause.Expression {
+// rebased is what a column holds of a row at or below a path, once the path is another one.
+func (t *Table) rebased(form treetable.Form, column clause.Column, from, to string) clause.Expression {
 	// SUBSTRING and SUBSTR count characters, from 1. Something stands in the column of a row that
 	// moves: only that of a root row is empty in some forms.
 	return clause.Expr{SQL: t.Dialect.Join, Vars: []any{form.Print(to), column, utf8.RuneCountInString(form.Print(from)) + 1}}
 }
 
-// Separated is SQL of a dialect about paths with slashes, for paths with the separator of a form.
-func Separated(form treetable.Form, sql string) string {
+// separated is SQL of a dialect about paths with slashes, for paths with the separator of a form.
+func separated(form treetable.Form, sql string) string {
 	return strings.ReplaceAll(sql, "'/'", "'"+form.Separator+"'")
 }

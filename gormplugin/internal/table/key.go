@@ -34,7 +34,7 @@ func (t *Table) KeyOf(db *gorm.DB, id any) (any, error) {
 	}
 	text, ok := key.(string)
 	if !ok || Pointee(id) == t.Key.IndirectFieldType || !parses(t.Key) {
-		return t.Spell(t.Key, key), nil
+		return t.spell(t.Key, key), nil
 	}
 	return t.parse(t.Key, text)
 }
@@ -43,7 +43,7 @@ func (t *Table) KeyOf(db *gorm.DB, id any) (any, error) {
 func (t *Table) KeyOfRow(ctx context.Context, row reflect.Value) (any, error) {
 	value, _ := t.Key.ValueOf(ctx, row)
 	key, err := Plain(value)
-	return t.Spell(t.Key, key), err
+	return t.spell(t.Key, key), err
 }
 
 // parses reports whether the text form of a column's value differs from what the column holds.
@@ -69,7 +69,7 @@ func (t *Table) parse(f *schema.Field, text string) (any, error) {
 			return nil, invalid(err)
 		}
 		key, err := Plain(target.Elem().Interface())
-		return t.Spell(f, key), err
+		return t.spell(f, key), err
 	}
 	switch bits := target.Elem().Type(); bits.Kind() {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
@@ -88,7 +88,7 @@ func (t *Table) parse(f *schema.Field, text string) (any, error) {
 		if text == "" || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 			return nil, invalid(fmt.Errorf("not a text"))
 		}
-		return t.Spell(f, text), nil
+		return t.spell(f, text), nil
 	default:
 		return nil, invalid(fmt.Errorf("a %v has no text form", bits))
 	}

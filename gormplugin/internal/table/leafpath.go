@@ -116,7 +116,7 @@ func (t *Table) child(p LeafPath, above any, last clause.Column) clause.Expressi
 		}
 		return clause.Expr{SQL: t.Dialect.Join, Vars: []any{text, last, 1}}
 	}
-	follow := Separated(p.Form, t.Dialect.Follow)
+	follow := separated(p.Form, t.Dialect.Follow)
 	switch {
 	case p.Form.Trail != "":
 		return clause.Expr{SQL: follow, Vars: []any{beside(above), ""}}

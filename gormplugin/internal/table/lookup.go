@@ -183,7 +183,7 @@ func (l Lookup) rows(db *gorm.DB, tree any, values []any) (found map[any][]*Node
 	l.ancestry.learn(read)
 	l.remember(db.Statement.Context, read)
 	if l.IsLeaf && len(read) > 0 {
-		above, err = l.Above.withAbove(db, ParentsOf(read))
+		above, err = l.Above.withAbove(db, parentsOf(read))
 	}
 	return found, above, err
 }

@@ -31,7 +31,7 @@ func (r Record) Get(f *schema.Field) (any, error) {
 		held, isZero := f.ValueOf(r.Ctx, r.Row)
 		if !isZero {
 			value, err = Plain(held)
-			return r.Table.Spell(f, value), err
+			return r.Table.spell(f, value), err
 		}
 	} else {
 		if value, err = r.Table.Convert(r.Ctx, f, r.Pairs[f.DBName]); err != nil || value != nil && !reflect.ValueOf(value).IsZero() {
@@ -42,7 +42,7 @@ func (r Record) Get(f *schema.Field) (any, error) {
 		return nil, nil
 	}
 	value, err = Plain(f.DefaultValueInterface)
-	return r.Table.Spell(f, value), err
+	return r.Table.spell(f, value), err
 }
 
 // Set gives a column a value. It does nothing where the table lacks the column, and f is nil.

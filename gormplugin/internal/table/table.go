@@ -148,7 +148,7 @@ func (t *Table) nodeOf(ctx context.Context, row reflect.Value) (*Node, error) {
 		var value any
 		value, _ = f.ValueOf(ctx, row)
 		value, err = Plain(value)
-		return t.Spell(f, value)
+		return t.spell(f, value)
 	}
 	n.ID, n.Tree = get(t.Key), t.treeBy(get)
 	n.Parent = t.ParentOrNil(get(t.Parent))

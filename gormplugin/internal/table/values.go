@@ -143,9 +143,9 @@ func holdsText(f *schema.Field) bool {
 	return f != nil && (f.IndirectFieldType.Kind() == reflect.String || f.IndirectFieldType.Kind() == reflect.Struct)
 }
 
-// Spell returns the plain value of a key, a parent or a tree as the database spells it, as far as
+// spell returns the plain value of a key, a parent or a tree as the database spells it, as far as
 // that is known, and any other column's value as it is.
-func (t *Table) Spell(f *schema.Field, value any) any {
+func (t *Table) spell(f *schema.Field, value any) any {
 	text, ok := value.(string)
 	types := t.types.Load()
 	if !ok || types == nil || f != t.Key && f != t.Parent && f != t.Tree {

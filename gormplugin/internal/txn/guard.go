@@ -69,8 +69,8 @@ func (g *Guard) IsReplacedOn(db *gorm.DB) bool {
 	return of != g && of.DB != nil && of.IsClosed()
 }
 
-// QuestionTimeout bounds the questions that Use asks, which have no context of the caller's.
-const QuestionTimeout = 5 * time.Second
+// questionTimeout bounds the questions that Use asks, which have no context of the caller's.
+const questionTimeout = 5 * time.Second
 
 // recognise returns an [*fault.UnsupportedDatabaseError] if the server at the end of one of the
 // connections is no database that the plugin supports. A server that gives no answer is asked again

@@ -142,7 +142,7 @@ func (g *Guard) RecogniseNow(db *gorm.DB) error {
 	default:
 		return nil // which WrapPool refuses
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), QuestionTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), questionTimeout)
 	defer cancel()
 	return g.recognise(ctx, connections, connections)
 }

@@ -22,7 +22,7 @@ var deletion = &plan.Change{Deletes: true}
 // Survey takes the locks on the subtrees that the DELETE will remove.
 func (k *deleting) Survey() (touches bool, err error) {
 	stmt := k.rowsToDelete()
-	if !HasCondition(stmt) && !k.DB.AllowGlobalUpdate {
+	if !hasCondition(stmt) && !k.DB.AllowGlobalUpdate {
 		return false, nil
 	}
 	if k.plan, err = k.surveyEffect(deletion, stmt); err != nil {
@@ -51,7 +51,7 @@ func (k *deleting) Write() error {
 	defer func(own *gorm.Config) { db.Config = own }(db.Config)
 	db.Config = &config
 	stmt := k.rowsToDelete()
-	if !HasCondition(stmt) && !db.AllowGlobalUpdate {
+	if !hasCondition(stmt) && !db.AllowGlobalUpdate {
 		k.write()
 		return nil
 	}

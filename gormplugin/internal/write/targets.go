@@ -11,9 +11,9 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// HasCondition reports whether a statement says which rows it means. GORM refuses one that does
+// hasCondition reports whether a statement says which rows it means. GORM refuses one that does
 // not, unless AllowGlobalUpdate is set. To pin its targets would bypass that.
-func HasCondition(stmt *gorm.Statement) bool {
+func hasCondition(stmt *gorm.Statement) bool {
 	where := clauseOf[clause.Where](stmt)
 	_, soft := stmt.Clauses["soft_delete_enabled"]
 	return len(where.Exprs) > 1 || !soft && len(where.Exprs) == 1
@@ -23,7 +23,7 @@ func HasCondition(stmt *gorm.Statement) bool {
 // no other way to tell that there are scopes.
 func Narrows(stmt *gorm.Statement) bool {
 	scopes := reflect.ValueOf(stmt).Elem().FieldByName("scopes")
-	return HasCondition(stmt) || len(stmt.Joins) > 0 || scopes.IsValid() && scopes.Len() > 0
+	return hasCondition(stmt) || len(stmt.Joins) > 0 || scopes.IsValid() && scopes.Len() > 0
 }
 
 // selectionOf selects the rows that stmt means: by the same conditions, order and limit; or, unless

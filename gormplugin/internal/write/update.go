@@ -27,7 +27,7 @@ func (k *updating) Survey() (bool, error) {
 	if err == nil {
 		err = checkForeign(k.Table, stmt, a)
 	}
-	if err != nil || !a.touches() || !HasCondition(stmt) && !k.DB.AllowGlobalUpdate {
+	if err != nil || !a.touches() || !hasCondition(stmt) && !k.DB.AllowGlobalUpdate {
 		return false, err
 	}
 	k.describe(a)
@@ -71,7 +71,7 @@ func (k *updating) Write() error {
 		defer delete(stmt.Clauses, "SET")
 		stmt.AddClause(a.set)
 	}
-	if !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
+	if !a.touches() || !hasCondition(stmt) && !db.AllowGlobalUpdate {
 		if _, limited := stmt.Clauses["LIMIT"]; limited && !k.builds("LIMIT") {
 			return t.Unsupported("GORM leaves the LIMIT out of an UPDATE on this database: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
 		}
