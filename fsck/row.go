@@ -1,10 +1,10 @@
 package fsck
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // seat is where a row is in its tree. A repair changes it only if the database still has it as it
@@ -30,9 +30,15 @@ func (s *seat) nameValue() any {
 	return s.name
 }
 
+// errNoName is what is wrong with a name that is NULL.
+var errNoName = errors.New("name is not text")
+
 // checkName returns an error if no path can have the name of a row.
 func (c *catalogue) checkName(s *seat) error {
-	_, err := treetable.RowName(s.nameValue())
+	if s.nullName {
+		return errNoName
+	}
+	_, err := pathlock.Root().Child(s.name)
 	if err == nil && c.table.Path != "" {
 		err = c.pathForm.Check(s.name)
 	}

@@ -1,6 +1,6 @@
 // Package treetable says what a table of trees is: which columns it has, how they spell paths, and
-// which values mean that a row has no parent or no name. The GORM plugin, fsck, doctor and the
-// command line share its [Table].
+// which values mean that a row has no parent. The GORM plugin, fsck, doctor and the command line
+// share its [Table].
 //
 // Programs keep "/a/b", "/0/1/7/", "1,7," or "a.b.c"; package pathlock, and all that plans, knows
 // only "/a/b", the path of [pathlock.Path.Column]. A [Form] turns the one into the other, when a
