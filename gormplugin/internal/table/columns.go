@@ -103,6 +103,11 @@ func (t *Table) PlaceColumns() []*schema.Field {
 	return slices.DeleteFunc(columns, lacks)
 }
 
+// Owns reports whether a column says where a row is, or whether it is in the tree at all.
+func (t *Table) Owns(f *schema.Field) bool {
+	return f == t.Key || slices.Contains(t.Deletion, f) || slices.Contains(t.PlaceColumns(), f)
+}
+
 // lacks reports whether a model does not have a field.
 func lacks(f *schema.Field) bool { return f == nil }
 

@@ -44,7 +44,7 @@ func (t *Table) findMarks(db *gorm.DB, named, when string) error {
 	switch {
 	case len(t.Deletion) > 0:
 		err = fmt.Errorf("%s is a mark of deletion by its type, and there can be no other one", t.Deletion[0].Name)
-	case f == t.Key || f == t.Version || slices.Contains(t.PlaceColumns(), f):
+	case f == t.Version || t.Owns(f):
 		err = errors.New("a column of the tree cannot be a mark of deletion")
 	default:
 		t.Deletion, t.plainMark, t.when = []*schema.Field{f}, true, when

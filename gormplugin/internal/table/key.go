@@ -196,10 +196,7 @@ func (t *Table) ClearParents(ctx context.Context, rows reflect.Value) error {
 }
 
 // SingleTree is the id of the only tree of a table without a tree column, "" for others.
-func (t *Table) SingleTree() string {
-	id, _ := t.Sole.(string)
-	return id
-}
+func (t *Table) SingleTree() string { return t.described.SingleTree }
 
 // treeBy returns the tree of a row: the table's only one, or what get returns of its column.
 func (t *Table) treeBy(get func(*schema.Field) any) any {

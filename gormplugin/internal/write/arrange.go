@@ -40,10 +40,9 @@ func NewArrangement(db *gorm.DB, t *table.Table, rows reflect.Value, columns []s
 		return nil, t.Unsupported("an arrangement has at most %d rows, not %d", maxArranged, rows.Len())
 	}
 	r := &Arrangement{Parents: make(map[any]any, rows.Len()), trees: make(map[any]any, rows.Len()), columns: []*schema.Field{t.Parent}, structs: make(map[any]reflect.Value, rows.Len())}
-	own := append(slices.Concat(t.PlaceColumns(), t.Deletion), t.Key, t.Version, nil)
 	for _, name := range columns {
 		f := t.ColumnNamed(name)
-		if slices.Contains(own, f) || f.DBName == "" {
+		if f == nil || f.DBName == "" || f == t.Version || t.Owns(f) {
 			return nil, t.Unsupported("%q is no column that an arrangement can write", name)
 		}
 		r.columns = append(r.columns, f)

@@ -56,7 +56,7 @@ func (s *statement) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 		if assigned.Column.Raw {
 			return nil, t.Unsupported("an update cannot set %q: name one column", assigned.Column.Name)
 		}
-		if f == nil || f != t.Key && !slices.Contains(t.Deletion, f) && !slices.Contains(t.PlaceColumns(), f) {
+		if f == nil || !t.Owns(f) {
 			continue
 		}
 		if seen[f] {

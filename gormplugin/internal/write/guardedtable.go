@@ -2,7 +2,6 @@ package write
 
 import (
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -82,9 +81,8 @@ func checkForeign(t *table.Table, stmt *gorm.Statement, a *assignment) error {
 	if !isForeign(t, stmt) {
 		return nil
 	}
-	own := append(slices.Concat(t.PlaceColumns(), t.Deletion), t.Key, t.Version)
 	for _, assigned := range a.set {
-		if f := t.ColumnNamed(assigned.Column.Name); f != nil && slices.Contains(own, f) {
+		if f := t.ColumnNamed(assigned.Column.Name); f != nil && (f == t.Version || t.Owns(f)) {
 			return t.Unsupported("writes of %q need the registered model: use db.Model(&%s{})", f.DBName, t.Schema.Name)
 		}
 	}

@@ -31,7 +31,7 @@ func checkConflict(t *table.Table, c clause.OnConflict) error {
 		if assigned.Column.Raw {
 			return t.Unsupported("an upsert cannot set %q: name one column", assigned.Column.Name)
 		}
-		if f == nil || f != t.Key && !slices.Contains(t.Deletion, f) && !slices.Contains(t.PlaceColumns(), f) {
+		if f == nil || !t.Owns(f) {
 			continue
 		}
 		if own, ok := assigned.Value.(clause.Column); !ok || own.Raw || own.Table != "excluded" || own.Name != f.DBName || assigned.Column.Name != f.DBName {

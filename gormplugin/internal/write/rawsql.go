@@ -3,7 +3,6 @@ package write
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -112,7 +111,7 @@ func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool)
 	if err != nil {
 		return nil, s.explained(err)
 	}
-	locations := slices.Repeat([]pathlock.Location{{}}, len(keys))
+	locations := make([]pathlock.Location, len(keys))
 	for i, key := range keys {
 		if locations[i], err = t.Above.Location(found.Live[key]); err != nil {
 			return nil, err
