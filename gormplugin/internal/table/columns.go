@@ -49,9 +49,7 @@ func (t *Table) Convert(ctx context.Context, f *schema.Field, value any) (any, e
 	if err := f.Set(ctx, row, value); err != nil {
 		return nil, t.Unfit("%q cannot hold %v, a %T", f.DBName, value, value)
 	}
-	held, _ := f.ValueOf(ctx, row)
-	held, err = Plain(held)
-	return t.spell(f, held), err
+	return t.ValueIn(ctx, row, f)
 }
 
 // exactly returns the value in a type that GORM assigns to the field unchanged. GORM itself rounds

@@ -39,13 +39,6 @@ func (t *Table) KeyOf(db *gorm.DB, id any) (any, error) {
 	return t.parse(t.Key, text)
 }
 
-// KeyOfRow returns the key that a struct of the model holds, as [Table.KeyOf] does.
-func (t *Table) KeyOfRow(ctx context.Context, row reflect.Value) (any, error) {
-	value, _ := t.Key.ValueOf(ctx, row)
-	key, err := Plain(value)
-	return t.spell(t.Key, key), err
-}
-
 // parses reports whether the text form of a column's value differs from what the column holds.
 func parses(f *schema.Field) bool {
 	if _, ok := reflect.New(f.IndirectFieldType).Interface().(encoding.TextUnmarshaler); ok {

@@ -279,7 +279,6 @@ func (l Lookup) scanned(ctx context.Context, rows *sql.Rows) (*Node, any, error)
 	if err := l.column.Set(ctx, row, held); err != nil {
 		return nil, nil, fmt.Errorf("gormplugin: reading %s.%s: %w", l.TableName, l.column.DBName, err)
 	}
-	value, _ := l.column.ValueOf(ctx, row)
-	value, err = Plain(value)
+	value, err := l.ValueIn(ctx, row, l.column)
 	return n, value, err
 }

@@ -25,23 +25,17 @@ type Record struct {
 // Get returns a column's value in plain form. It is nil if the column is NULL, a zero value or
 // not stated.
 func (r Record) Get(f *schema.Field) (any, error) {
-	var value any
-	var err error
 	if r.Pairs == nil {
-		held, isZero := f.ValueOf(r.Ctx, r.Row)
-		if !isZero {
-			value, err = Plain(held)
-			return r.Table.spell(f, value), err
+		if r.States(f) {
+			return r.Table.ValueIn(r.Ctx, r.Row, f)
 		}
-	} else {
-		if value, err = r.Table.Convert(r.Ctx, f, r.Pairs[f.DBName]); err != nil || value != nil && !reflect.ValueOf(value).IsZero() {
-			return value, err
-		}
+	} else if value, err := r.Table.Convert(r.Ctx, f, r.Pairs[f.DBName]); err != nil || value != nil && !reflect.ValueOf(value).IsZero() {
+		return value, err
 	}
 	if f.PrimaryKey || f.DefaultValueInterface == nil {
 		return nil, nil
 	}
-	value, err = Plain(f.DefaultValueInterface)
+	value, err := Plain(f.DefaultValueInterface)
 	return r.Table.spell(f, value), err
 }
 

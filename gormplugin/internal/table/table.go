@@ -146,9 +146,8 @@ func (t *Table) nodeOf(ctx context.Context, row reflect.Value) (*Node, error) {
 			return nil
 		}
 		var value any
-		value, _ = f.ValueOf(ctx, row)
-		value, err = Plain(value)
-		return t.spell(f, value)
+		value, err = t.ValueIn(ctx, row, f)
+		return value
 	}
 	n.ID, n.Tree = get(t.Key), t.treeBy(get)
 	n.Parent = t.ParentOrNil(get(t.Parent))

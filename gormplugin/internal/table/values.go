@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
@@ -76,6 +77,14 @@ func Plain(value any) (any, error) {
 		break
 	}
 	return nil, fmt.Errorf("%w: a key or a name cannot be a %T", fault.ErrUnsupported, value)
+}
+
+// ValueIn returns a column's value in a struct of the model, in plain form, and as the database
+// spells it.
+func (t *Table) ValueIn(ctx context.Context, row reflect.Value, f *schema.Field) (any, error) {
+	held, _ := f.ValueOf(ctx, row)
+	value, err := Plain(held)
+	return t.spell(f, value), err
 }
 
 // Written returns what to write for a stated value: the planned one, in plain form, if the model's

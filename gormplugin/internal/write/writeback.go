@@ -45,7 +45,7 @@ func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence 
 func (s *statement) writeBack(x *plan.Effect, stayed bool) error {
 	t, stmt, now := s.Table, s.DB.Statement, x.After(stayed)
 	return t.EachRow(stmt.ReflectValue, func(row reflect.Value) error {
-		id, err := t.KeyOfRow(stmt.Context, row)
+		id, err := t.ValueIn(stmt.Context, row, t.Key)
 		n := now[id]
 		if err == nil && n != nil && x.Change.ByPath {
 			err = table.SetAnew(stmt.Context, t.Parent, row, t.ParentValue(n.Parent))
@@ -72,7 +72,7 @@ func (s *statement) reportPlace(x *plan.Effect) error {
 	return t.EachRow(op.Into, func(row reflect.Value) (err error) {
 		id := op.ID
 		if op.Arranged != nil {
-			id, err = t.KeyOfRow(ctx, row)
+			id, err = t.ValueIn(ctx, row, t.Key)
 		}
 		n := now[id]
 		if err != nil || n == nil {
