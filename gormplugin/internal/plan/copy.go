@@ -124,9 +124,9 @@ func (x *Copy) Requests(note string, wait time.Duration) []pathlock.Request {
 	if x.From.Tree == x.To.Tree {
 		return []pathlock.Request{{Tree: x.To.Tree, Wait: wait, Note: note, Claims: op.Claims(operation.NameSlot)}}
 	}
-	requests := []pathlock.Request{{Tree: x.To.Tree, Wait: wait, Note: note, Claims: []pathlock.Claim{pathlock.X(x.To.Path)}}}
-	if !x.Snapshot {
-		requests = append(requests, pathlock.Request{Tree: x.From.Tree, Wait: wait, Note: note, Claims: []pathlock.Claim{pathlock.S(x.From.Path)}})
+	requests := []pathlock.Request{{Tree: x.To.Tree, Wait: wait, Note: note, Claims: op.DestClaims(operation.NameSlot)}}
+	if source := op.NodeClaims(); source != nil {
+		requests = append(requests, pathlock.Request{Tree: x.From.Tree, Wait: wait, Note: note, Claims: source})
 	}
 	return inOrder(requests)
 }
