@@ -183,11 +183,14 @@ func atLeast(a, b pathlock.Mode) bool {
 	return true
 }
 
-func TestMode_covers(t *testing.T) {
+func TestMode_coversAndIsCompatible(t *testing.T) {
 	for _, a := range pathlock.Modes() {
 		for _, b := range pathlock.Modes() {
 			if got, want := a.Covers(b), atLeast(a, b); got != want {
 				t.Errorf("%s covers %s: %v, want %v", a, b, got, want)
+			}
+			if got, want := pathlock.Compatible(a, b), compatible[a-1][b-1] == 'y'; got != want {
+				t.Errorf("%s is compatible with %s: %v, want %v", a, b, got, want)
 			}
 		}
 		if !a.Covers(0) || pathlock.Mode(0).Covers(a) {
@@ -302,31 +305,6 @@ func ExamplePath() {
 	// pathlock: invalid path: "/dir1//dir2": empty name
 }
 
-// Every node comes before its subtree, and the subtree is one run.
-func ExamplePath_Compare() {
-	paths := []pathlock.Path{
-		pathlock.MustParsePath("/a-b"), pathlock.MustParsePath("/a/b"), pathlock.Root(), pathlock.MustParsePath("/a"),
-	}
-	slices.SortFunc(paths, pathlock.Path.Compare)
-	fmt.Println(paths)
-	for name := range paths[2].Names() {
-		fmt.Println(name)
-	}
-	// Output:
-	// [/ /a /a/b /a-b]
-	// a
-	// b
-}
-
-// Names that a database may hold equal meet in one lock.
-func ExampleFold() {
-	fmt.Println(pathlock.Fold("Straße ") == pathlock.Fold("STRASSE"))
-	fmt.Println(pathlock.FoldNothing("Straße ") == pathlock.FoldNothing("STRASSE"))
-	// Output:
-	// true
-	// false
-}
-
 // A database that tells all names apart needs no folding.
 func ExampleWithFold() {
 	login := pathlock.MustParsePath("/API/Login")
@@ -341,19 +319,4 @@ func ExampleWithFold() {
 	// Output:
 	// /api/login <nil>
 	// /API/Login <nil>
-}
-
-func ExampleNormalize() {
-	rename := pathlock.Normalize(
-		pathlock.X(pathlock.MustParsePath("/dir1/dir2")),
-		pathlock.X(pathlock.MustParsePath("/dir1/new")),
-	)
-	for _, c := range rename {
-		fmt.Println(c)
-	}
-	// Output:
-	// IX /
-	// IX /dir1
-	// X /dir1/dir2
-	// X /dir1/new
 }

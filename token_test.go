@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -96,4 +98,45 @@ func TestToken_isNeverShownWhole(t *testing.T) {
 	if strings.Contains(shown, string(owner)) || strings.Contains(shown, string(token)) || !strings.Contains(shown, "owner "+owner.Short()+", which has X since 2") {
 		t.Errorf("the owner %s or the token %s is shown whole, or not at all, in:\n%s", owner, token, shown)
 	}
+}
+
+// Anna edits for ten minutes, and no process has to live that long: a request that brings the token
+// works under the hold, and any process can move its end or release it.
+func ExampleLock_Detach() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+	lock, _ := locker.Acquire(ctx, pathlock.Request{
+		Tree:   tree,
+		Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))},
+		Lease:  10 * time.Minute,
+		Note:   "anna edits /dir1",
+	})
+	token, _ := lock.Detach(ctx)
+
+	rename := pathlock.Request{
+		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1/new"))}, Wait: pathlock.NoWait,
+	}
+	_, err := locker.Acquire(ctx, rename)
+	var conflict *pathlock.ConflictError
+	if errors.As(err, &conflict) {
+		fmt.Println(conflict.Blocker.Note, conflict.Blocker.Owner.Detached())
+	}
+
+	hold, _ := locker.Attach(ctx, token, pathlock.WithoutRenewal())
+	_, err = locker.Acquire(hold.Context(), rename)
+	fmt.Println("renamed under the hold:", err)
+	again, _ := hold.Detach(ctx)
+	fmt.Println("the hold goes on:", again == token)
+
+	until, _ := locker.Refresh(ctx, token, time.Hour)
+	fmt.Println(time.Until(until).Round(time.Minute), locker.ReleaseToken(ctx, token))
+	_, err = locker.Attach(ctx, token)
+	fmt.Println(errors.Is(err, pathlock.ErrLost))
+	// Output:
+	// anna edits /dir1 true
+	// renamed under the hold: <nil>
+	// the hold goes on: true
+	// 1h0m0s <nil>
+	// true
 }
