@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/test/testserver"
-	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
 
 // markCases are columns with what they hold in two live rows and in a deleted one. Each is known
@@ -41,16 +39,13 @@ var markCases = []struct{ column, live, deleted, stated, flags, says string }{
 // Rows marked as deleted may break every law. With the mark that adopt names, and its statements,
 // fsck finds nothing.
 func TestAdopt_marks(t *testing.T) {
-	t.Parallel()
-	test := func(t *testing.T, url string) {
-		tr := trial{url: url, db: must(must(sqlopen.Parse(url)).Open())}
-		t.Cleanup(func() { _ = tr.db.Close() })
+	eachEmpty(t, func(t *testing.T, tr trial) {
 		for _, c := range markCases {
 			tr.exec(t, "DROP TABLE IF EXISTS folders")
 			tr.exec(t, fmt.Sprintf("CREATE TABLE folders (id INTEGER PRIMARY KEY, parent_id INTEGER, name VARCHAR(50) NOT NULL, path VARCHAR(200) NOT NULL, %s)", c.column))
 			tr.exec(t, strings.NewReplacer("LIVE", c.live, "GONE", c.deleted).Replace("INSERT INTO folders"+
 				" VALUES (1, NULL, 'a', '/a', LIVE), (2, 1, 'b', '/a/b', LIVE), (3, 2, 'c', '/a/b/c', LIVE), (4, 1, 'd', '/a/d', LIVE), (5, 4, 'e', '/a/d/e', GONE)"))
-			args := append([]string{"adopt", "--db", url, "--table", "folders"}, strings.Fields(c.stated)...)
+			args := append([]string{"adopt", "--db", tr.url, "--table", "folders"}, strings.Fields(c.stated)...)
 			code, out, errs := run(t, args...)
 			fails := c.flags == "error"
 			if !strings.Contains(out+errs, c.says) || (code == 0) == fails {
@@ -67,15 +62,12 @@ func TestAdopt_marks(t *testing.T) {
 			for _, s := range tree.Statements {
 				tr.exec(t, s.SQL)
 			}
-			if code, out, errs := run(t, append([]string{"fsck", "--db", url}, strings.Fields(tree.Fsck)...)...); code != 0 {
+			if code, out, errs := run(t, append([]string{"fsck", "--db", tr.url}, strings.Fields(tree.Fsck)...)...); code != 0 {
 				t.Errorf("%v: fsck %s: %s%s", c, tree.Fsck, out, errs)
 			}
 			if again := tr.adopt(t, args[3:]...).Trees[0]; len(again.Statements) > 0 {
 				t.Errorf("%v: there is still %v", c, again.Statements)
 			}
 		}
-	}
-	t.Run("SQLite", func(t *testing.T) { test(t, sqliteURL(t)) })
-	t.Run("PostgreSQL", func(t *testing.T) { test(t, testserver.ScratchPostgres(t)) })
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, "mysql://"+server.Scratch(t)) })
+	})
 }

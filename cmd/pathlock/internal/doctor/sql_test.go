@@ -70,6 +70,17 @@ func eachDatabase(t *testing.T, test func(t *testing.T, url string, dialect fsck
 	})
 }
 
+// eachFile is [eachDatabase] with a file that is there on SQLite, too.
+func eachFile(t *testing.T, test func(t *testing.T, url string, dialect fsck.Dialect)) {
+	eachDatabase(t, func(t *testing.T, url string, dialect fsck.Dialect) {
+		if dialect == fsck.SQLite {
+			used(t, url) // makes the file of the locks
+			url += "-locks"
+		}
+		test(t, url, dialect)
+	})
+}
+
 // The tables of the locks are looked at, and locks tried, on each database. Nothing is created.
 func TestSQL_locksInDatabases(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string, dialect fsck.Dialect) {
@@ -134,11 +145,7 @@ var suitesTable = &fsck.Table{Table: "suites", Key: "id", Tree: "plan_id", Paren
 func TestTable(t *testing.T) {
 	missing := *suitesTable
 	missing.Parent = "up"
-	eachDatabase(t, func(t *testing.T, url string, dialect fsck.Dialect) {
-		if dialect == fsck.SQLite {
-			used(t, url) // makes the file of the locks
-			url += "-locks"
-		}
+	eachFile(t, func(t *testing.T, url string, dialect fsck.Dialect) {
 		table := func(db *sql.DB, table *fsck.Table) doctor.Report {
 			t.Helper()
 			return examine(t, doctor.Subject{DB: db, Dialect: dialect, Table: table})
@@ -211,11 +218,7 @@ func TestTable_ofAnOlderRowFormat(t *testing.T) {
 // Rows that a number or a bit marks are live with 0: the statements for the index keep them apart,
 // and one that holds NULL for live, too, is right.
 func TestTable_marksAreZero(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, url string, dialect fsck.Dialect) {
-		if dialect == fsck.SQLite {
-			used(t, url)
-			url += "-locks"
-		}
+	eachFile(t, func(t *testing.T, url string, dialect fsck.Dialect) {
 		types := []string{"BIGINT", "NUMERIC(1)"}
 		if dialect == fsck.MySQL {
 			types = append(types, "BIT(1)")
@@ -273,13 +276,9 @@ func TestTable_collationsThatClash(t *testing.T) {
 
 // The names of the indexes that two tables lack differ where they are of one kind.
 func TestTables_newIndexesOfOneName(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, url string, of fsck.Dialect) {
+	eachFile(t, func(t *testing.T, url string, of fsck.Dialect) {
 		d, err := dialect.Of(of)
 		testerr.Must(t, err)
-		if of == fsck.SQLite {
-			used(t, url)
-			url += "-locks"
-		}
 		db, models := open(t, url), []treeschema.Model(nil)
 		for _, table := range [][2]string{{"a", "b_path"}, {"a_b", "path"}} {
 			do(t, db, fmt.Sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, plan_id INTEGER NOT NULL, parent_id INTEGER, name VARCHAR(100), %s VARCHAR(500))", table[0], table[1]))
@@ -297,13 +296,9 @@ func TestTables_newIndexesOfOneName(t *testing.T) {
 
 // A lock store that is not the one of the programs on the database is a problem, on each database.
 func TestSame_FindsAnotherStore(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, url string, dialect fsck.Dialect) {
+	eachFile(t, func(t *testing.T, url string, dialect fsck.Dialect) {
 		locks := "sqlite://" + filepath.Join(t.TempDir(), "locks.db")
 		used(t, locks)
-		if dialect == fsck.SQLite {
-			used(t, url) // makes the file of the locks
-			url += "-locks"
-		}
 		db := open(t, url)
 		same := func() doctor.Report {
 			return examine(t, doctor.Subject{Locks: locks, DB: db, Dialect: dialect})
