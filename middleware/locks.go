@@ -162,9 +162,9 @@ type Config struct {
 	// Authorize decides whether the request is allowed. It is called when the request's nodes are
 	// found, before anything is locked or waited for, and again if a node turns out to be
 	// elsewhere. nodes are those of the spec's ids, without names. The request is answered with the
-	// error, such as [NewProblem] of 403. Authorize may also answer the request itself, which aborts
-	// it. Handlers find what it gives to c by Set, and nothing that it puts into the request's
-	// context.
+	// error, such as [NewProblem] of 403. Authorize may also answer the request itself, which
+	// aborts it. Handlers find what it gives to c by Set, and nothing that it puts into the
+	// request's context.
 	//
 	// Without it, any client of the route learns which ids exist (404) and what they collide with
 	// (423, 409), and can keep others waiting before the handler refuses. An id that does not exist

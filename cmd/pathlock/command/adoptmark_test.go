@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
 )
 
 // markCases are columns with what they hold in two live rows and in a deleted one. Each is known

@@ -114,8 +114,8 @@ func onIndexes(db *gorm.DB, statement func(from []Hinted) error, tables ...*Tabl
 }
 
 // pathIndexName returns the name of the index over tree and path, or of a leaf's over its parent,
-// "" if there is none, or statements need not name it. It asks the database once and, while there is
-// none, every [lookAgain].
+// "" if there is none, or statements need not name it. It asks the database once and, while there
+// is none, every [lookAgain].
 func (t *Table) pathIndexName(db *gorm.DB) (string, error) {
 	t.index.mu.Lock()
 	defer t.index.mu.Unlock()

@@ -225,7 +225,8 @@ func (s *statement) keysIn(condition clause.Expression) []any {
 	return keys
 }
 
-// keyValues returns the values of the key in a condition on nothing else, none if it is another one.
+// keyValues returns the values of the key in a condition on nothing else, none if it is another
+// one.
 func keyValues(t *table.Table, condition clause.Expression) []any {
 	isKey := func(column any) bool {
 		switch c := column.(type) {
