@@ -42,6 +42,13 @@ func (t *table) shapes() (found []shape, unsupported []Unsupported) {
 			found[i].Name = cmp.Or(t.label, found[i].siblingName())
 		}
 	}
+	shown := make(map[string]bool)
+	found = slices.DeleteFunc(found, func(s shape) bool { // settling makes some alike
+		same := fmt.Sprint(s.Table)
+		again := shown[same]
+		shown[same] = true
+		return again
+	})
 	found = slices.DeleteFunc(found, func(s shape) bool {
 		n := s.roots()
 		if n < 2 {

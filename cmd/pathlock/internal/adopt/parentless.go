@@ -264,6 +264,9 @@ func (s shape) withPathOfParent(f treetable.Form) (found []shape) {
 			if by.below == 0 || !enough(by.below+by.tops, by.live) {
 				continue
 			}
+			if column == s.Key && by.live > 2 && by.deep == 0 && !pathHint.MatchString(s.Path) {
+				continue // by chance, as among addresses of requests that end in other tables' keys
+			}
 			one := s
 			one.setForm(f)
 			if one.Name = column; column == s.Key {

@@ -7,3 +7,6 @@ CREATE TABLE roles (role_id INTEGER PRIMARY KEY, role_name VARCHAR(64) NOT NULL,
 INSERT INTO roles VALUES (888, 'Keeper', 3, 'staff/roles'), (8881, 'Deputy', 3, 'staff/roles'), (9528, 'Tester', 3, 'staff/roles');
 CREATE TABLE tiles (tile_id INTEGER PRIMARY KEY, name VARCHAR(64) NOT NULL, sort INTEGER NOT NULL, target VARCHAR(64) NOT NULL);
 INSERT INTO tiles VALUES (31, 'today', 1, 'dashboard'), (32, 'people', 2, 'staff');
+CREATE TABLE sys_oper_log (oper_id INTEGER PRIMARY KEY, title VARCHAR(50) NOT NULL, oper_url VARCHAR(255) NOT NULL, status CHAR(1) NOT NULL);
+INSERT INTO sys_oper_log VALUES
+  (1, 'add', '/api/system/dept', '0'), (2, 'add', '/api/system/dept', '0'), (3, 'edit', '/api/system/dept', '0'), (4, 'drop', '/api/system/dept/3', '0'), (5, 'drop', '/api/system/dept/2', '1'), (6, 'edit', '/api/system/dept', '0'), (7, 'drop', '/api/system/dept/2', '0'), (8, 'add', '/api/system/dept', '0');

@@ -1,5 +1,6 @@
 -- fsck: --table zp_matter --tree-column uid --parent + --path parent --path-form parent:*/*/
 -- later: --table zp_matter --tree-column sid
+-- fsck: --table zp_folder --tree-column uid --parent + --path parent --path-form parent:*/*/ --deleted=
 CREATE TABLE zp_matter (id INTEGER PRIMARY KEY, uid BIGINT NOT NULL, sid BIGINT NOT NULL, alias VARCHAR(16) NOT NULL, name VARCHAR(191) NOT NULL, type VARCHAR(191) NOT NULL, size BIGINT NOT NULL, dirtype SMALLINT NOT NULL, parent VARCHAR(191) NOT NULL, object VARCHAR(191) NOT NULL, created_at TIMESTAMP NULL, updated_at TIMESTAMP NULL, uploaded_at TIMESTAMP NULL, deleted_at TIMESTAMP NULL, trashed_by VARCHAR(16) NOT NULL);
 INSERT INTO zp_matter VALUES
   (1, 4, 1, 'qTz81bLmWcKd02xv', 'docs', '', 0, 2, '', '', '2023-03-01 10:00:00', '2023-03-01 10:00:00', NULL, NULL, ''),
@@ -16,3 +17,6 @@ INSERT INTO zp_matter VALUES
   (12, 7, 1, 'Kf9dQw35BhTo1Nx6', 'old.txt', 'text/plain', 12, 0, 'docs/plans/', '7/20230303/old.txt', '2023-03-03 12:03:00', '2023-03-04 12:03:00', '2023-03-03 12:03:01', '2023-03-04 12:03:00', 'Kf9dQw35BhTo1Nx6');
 CREATE TABLE zp_share (id INTEGER PRIMARY KEY, alias VARCHAR(16) NOT NULL, uid BIGINT NOT NULL, matter VARCHAR(16) NOT NULL, name VARCHAR(191) NOT NULL, type VARCHAR(191) NOT NULL, down_times BIGINT NOT NULL, expire_at TIMESTAMP NULL, deleted_at TIMESTAMP NULL);
 INSERT INTO zp_share VALUES (1, 'sGh2', 4, 'qTz81bLmWcKd02xv', 'docs', '', 3, '2030-01-01 00:00:00', NULL), (2, 'sKl8', 7, 'Vg2aXn60YlEm5Jr4', 'plan.odt', 'application/vnd.oasis', 0, '2030-01-01 00:00:00', NULL);
+CREATE TABLE zp_folder (id INTEGER PRIMARY KEY, uid BIGINT NOT NULL, name VARCHAR(191) NOT NULL, parent VARCHAR(191) NOT NULL);
+INSERT INTO zp_folder VALUES
+  (1, 4, 'docs', ''), (2, 4, 'plans', 'docs/'), (3, 4, '2022', 'docs/plans/'), (4, 4, 'photos', ''), (5, 4, 'sea', 'photos/'), (6, 7, 'music', ''), (7, 7, 'jazz', 'music/'), (8, 7, '1959', 'music/jazz/'), (9, 7, 'films', ''), (10, 7, 'old', 'films/');
