@@ -205,11 +205,21 @@ func (x *Effect) StatesOutdated() bool {
 }
 
 // Differs compares a plan with the one that the locking reads led to. The locks are right only if
-// every place is the same, and every node above was locked.
+// every place is the same, and every node above was locked. What lies below a row is found by the
+// row's paths, which have to be those that follow from its place.
 func (x *Effect) Differs(actual *Effect, locked map[any]*Node) error {
 	for id, at := range actual.places {
 		if before, planned := x.places[id]; !planned || before != at {
 			return &fault.PathChangedError{Table: x.shape.TableName, ID: id, Planned: before.from.Path.Column(), Actual: at.from.Path.Column()}
+		}
+		n := actual.Live[id]
+		if n == nil || x.shape.IsLeaf {
+			continue
+		}
+		if parent := actual.Parents[n.Parent]; parent != nil || n.Parent == nil {
+			if err := x.shape.inPlace(n, parent); err != nil {
+				return err
+			}
 		}
 	}
 	for _, n := range actual.Anchors {
