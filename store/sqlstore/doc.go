@@ -78,8 +78,8 @@
 //
 // # Limits
 //
-//   - 2,000 requests may wait in one tree: see [WithMaxWaiters]. Each update writes all that
-//     hold and wait, some 300 bytes each.
+//   - 2,000 requests may wait in one tree: see [WithMaxWaiters]. An owner may have 3,000 grants
+//     there. Each update writes all that hold and wait, some 300 bytes each.
 //   - The updates of one tree happen one after the other. A process that loses to nearer ones for a
 //     quarter of a second reserves the next. Trees are independent, except on SQLite.
 //   - A connection pool that is used up makes operations wait, for ten seconds at most: see

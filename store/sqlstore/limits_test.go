@@ -2,7 +2,9 @@ package sqlstore_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
@@ -51,6 +53,30 @@ func TestLimits_queueIsFull(t *testing.T) {
 		next.Granted()
 		testlock.Release(t, here, next.Acquisition)
 	})
+}
+
+// One who has as many grants as a tree takes of an owner is told so, and goes on to hold them.
+func TestLimits_grantsOfAnOwner(t *testing.T) {
+	t.Parallel()
+	const most = 3000
+	s, first := sqliteFile(t).store(t), testlock.Ask(testlock.Tree(t), pathlock.IS(pathlock.Root()))
+	testlock.Take(t, s, first)
+	var asking sync.WaitGroup
+	for i := 1; i < most; i++ { // at once, so that a few updates write them all
+		asking.Go(func() {
+			req := first
+			req.Grant = pathlock.GrantID(strconv.Itoa(i))
+			testerr.None(t, testerr.Of(s.Acquire(t.Context(), req)))
+		})
+	}
+	asking.Wait()
+	more := first
+	more.Grant = "more"
+	if _, err := s.Acquire(t.Context(), more); !errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), "3000 grants") {
+		t.Errorf("one more: %v", err)
+	}
+	testlock.Keeps(t, s, first)
+	testerr.None(t, s.ForceRelease(t.Context(), first.Tree, first.Owner))
 }
 
 func TestNewRefuses(t *testing.T) {

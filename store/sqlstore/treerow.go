@@ -127,11 +127,16 @@ var errNoCommit = errors.New("the pool's connections do not commit: give them au
 // replica's.
 var errReadOnly = errors.New("the server or the session is read-only")
 
+// mostOfOwner is how many requests an owner may have in a tree. Each update of the tree reads and
+// writes all of them: with three times as many, it would keep the others waiting for seconds.
+const mostOfOwner = 3_000
+
 // state is a record as the lock table wants it.
 func (b *backend) state(r *record) ticketstore.State {
 	return ticketstore.State{
 		Tickets: r.tickets.Tickets, Now: time.UnixMicro(r.now),
-		Fence: uint64(max(0, r.fence)), Floor: uint64(max(0, r.now)), MostWaiters: b.maxWaiters, Reserved: r.version < 0,
+		Fence: uint64(max(0, r.fence)), Floor: uint64(max(0, r.now)), Reserved: r.version < 0,
+		MostWaiters: b.maxWaiters, MostOfOwner: mostOfOwner,
 	}
 }
 

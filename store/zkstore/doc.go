@@ -65,9 +65,11 @@
 //
 // # Limits
 //
-//   - A request to ZooKeeper has at most 1 MB, its jute.maxbuffer. So a tree has at most that, all
-//     tickets together: some 3,000 of ordinary claims. The claims of one request have at most an
-//     eighth of it: some 2,000 of them. Larger ones get an error that matches
+//   - A request to ZooKeeper has at most 1 MB, its jute.maxbuffer. So a tree has at most seven eighths
+//     of that, all requests together: some 2,300 of ordinary claims. The rest is for what hand-overs
+//     and renewals add. From three quarters on, no more may wait than already do: see
+//     [pathlock.ErrQueueFull]. The claims of one request have at most an eighth: some 2,000 of
+//     them. An owner has at most 1,000 grants. Beyond that, the error matches
 //     [pathlock.ErrInvalidRequest].
 //   - An update writes at most 128 tickets. Larger crowds are let in in batches.
 //   - Every grant is a write to all servers. An ensemble does a few thousand each second.
