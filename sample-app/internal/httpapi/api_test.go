@@ -101,9 +101,20 @@ func TestKeys_nothingChangesWithoutItsAnswer(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "recorded")
 	failed := errors.New("the answer is not recorded")
-	ctx := plans.Recording(t.Context(), func(*gorm.DB, any) error { return failed })
-	testerr.Is(t, "a change whose answer is not recorded", testerr.Of(api.Service.CreateSuite(ctx, ids["plan"], ids["root"], "new")), failed)
-	is(t, api, ids, `POST /api/plans/{plan}/suites {"parent_id":{root},"name":"new"}`, 201, "")
+	ctx, s := plans.Recording(t.Context(), func(*gorm.DB, any) error { return failed }), api.Service
+	before := is(t, api, ids, `GET /api/plans/{plan}/tree`, 200, "")
+	for what, err := range map[string]error{
+		"an insert":              testerr.Of(s.CreateSuite(ctx, ids["plan"], ids["root"], "new")),
+		"a deletion of a suite":  s.DeleteSuite(ctx, ids["a"]),
+		"a deletion of a case":   s.DeleteCase(ctx, ids["k"]),
+		"a deletion of a plan":   s.DeletePlan(ctx, ids["plan"]),
+		"a purge of the bin":     s.Purge(ctx, ids["plan"]),
+		"an edit without a path": testerr.Of(s.EditCase(ctx, ids["k"], plans.CaseChange{Body: new("x")})),
+	} {
+		testerr.Is(t, what+" whose answer is not recorded", err, failed)
+	}
+	is(t, api, ids, `GET /api/plans/{plan}/tree`, 200, string(before.Body))
+	is(t, api, ids, `GET /api/suites/{b}/cases`, 200, `"body":"steps"`)
 }
 
 // The more a change locks, the more of what others hold is in its way.

@@ -155,6 +155,9 @@ func (a *api) check(c *gin.Context, takes string) {
 func (a *api) answer(c *gin.Context, r route) {
 	if c.GetHeader(idempotency.Header) != "" {
 		c.Request = c.Request.WithContext(plans.Recording(c.Request.Context(), func(tx *gorm.DB, result any) error {
+			if r.status == http.StatusNoContent {
+				return idempotency.Record(tx, idempotency.Answer{Status: r.status})
+			}
 			return idempotency.RecordJSON(tx, r.status, result)
 		}))
 	}

@@ -37,15 +37,10 @@ func New(db *DB, suites pathlock.Resolver) *Service {
 // replans is how often write plans anew because a path has changed.
 const replans = 5
 
-// write runs do in a transaction. It runs do again if the database gave the transaction up for
-// another one, or if the assertion found that a path had changed.
+// write is [put] for a change that has no result.
 func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
-	for again := 0; ; again++ {
-		err := gormplugin.Transaction(ctx, s.db.Write, do, isolation(s.db))
-		if !errors.Is(err, pathlock.ErrPathChanged) || again == replans {
-			return inOwnTerms(err)
-		}
-	}
+	_, err := put(ctx, s, func(tx *gorm.DB) (any, error) { return nil, do(tx) })
+	return err
 }
 
 // recorderKey is the context key of the function of [Recording].
@@ -57,9 +52,11 @@ func Recording(ctx context.Context, record func(tx *gorm.DB, result any) error) 
 	return context.WithValue(ctx, recorderKey{}, record)
 }
 
-// put is [Service.write] for a change that has a result.
+// put runs do in a transaction, and hands its result on: see [Recording]. It runs do again if the
+// database gave the transaction up for another one, or if the assertion found that a path had
+// changed.
 func put[T any](ctx context.Context, s *Service, do func(tx *gorm.DB) (T, error)) (result T, err error) {
-	err = s.write(ctx, func(tx *gorm.DB) (err error) {
+	change := func(tx *gorm.DB) (err error) {
 		if result, err = do(tx); err != nil {
 			return err
 		}
@@ -72,8 +69,13 @@ func put[T any](ctx context.Context, s *Service, do func(tx *gorm.DB) (T, error)
 			return record(tx, result)
 		}
 		return nil
-	})
-	return result, err
+	}
+	for again := 0; ; again++ {
+		err = gormplugin.Transaction(ctx, s.db.Write, change, isolation(s.db))
+		if !errors.Is(err, pathlock.ErrPathChanged) || again == replans {
+			return result, inOwnTerms(err)
+		}
+	}
 }
 
 // isolation returns how writing transactions are isolated. After a transaction has locked rows on a
