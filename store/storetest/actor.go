@@ -258,3 +258,17 @@ func (p *pending) stillWaits() {
 	}
 	p.Fatalf("%s is not in the queue any more", p.name)
 }
+
+// deadlock requires that a request, which is made to wait, gets a deadlock at once.
+func (a *actor) deadlock(req pathlock.Acquisition) pathlock.DeadlockError {
+	a.Helper()
+	req.Wait = long
+	p := a.start(a.ctx, req)
+	err := p.fails()
+	a.requireIs(err, pathlock.ErrDeadlock)
+	var d *pathlock.DeadlockError
+	if !errors.As(err, &d) {
+		a.Fatalf("error is %v (%T), want a *DeadlockError", err, err)
+	}
+	return *d
+}
