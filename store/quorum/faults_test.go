@@ -30,43 +30,45 @@ func TestMember_oneFails(t *testing.T) {
 		for down := range 3 {
 			t.Run(fmt.Sprintf("%d, mode %d", down+1, mode), func(t *testing.T) {
 				t.Parallel()
-				members := memstores(3)
-				p := newProcesses(t, 1, members, quorum.WithTimeout(timeout))[0]
-				t.Cleanup(func() { p.links[down].set(open) })
-				tree := testlock.Tree(t)
-				held := testlock.Ask(tree, x("/held"))
-				testlock.Take(t, p.store, held)
-				waits := testlock.Queue(t, p.store, testlock.Ask(tree, x("/held")))
+				synctest.Test(t, func(t *testing.T) {
+					members := memstores(3)
+					p := newProcesses(t, 1, members, quorum.WithTimeout(timeout))[0]
+					t.Cleanup(func() { p.links[down].set(open) })
+					tree := testlock.Tree(t)
+					held := testlock.Ask(tree, x("/held"))
+					testlock.Take(t, p.store, held)
+					waits := testlock.Queue(t, p.store, testlock.Ask(tree, x("/held")))
 
-				p.links[down].set(mode)
-				free := testlock.Ask(tree, x("/free"))
-				began := time.Now()
-				const many = 100 // which the silent member would hold up for many time-outs
-				for range many {
-					testlock.Take(t, p.store, free)
-					testlock.Release(t, p.store, free)
-				}
-				if took := time.Since(began); took > 3*timeout+5*time.Second {
-					t.Errorf("%d acquisitions and their releases took %v, with a time-out of %v", many, took, timeout)
-				}
-				testlock.Keeps(t, p.store, held)
-				if _, err := p.store.Acquire(t.Context(), testlock.Ask(tree, x("/held"))); !errors.Is(err, pathlock.ErrConflict) {
-					t.Errorf("what is held: %v, want a conflict", err)
-				}
-				testlock.Release(t, p.store, held)
-				waits.Granted()
+					p.links[down].set(mode)
+					free := testlock.Ask(tree, x("/free"))
+					began := time.Now()
+					const many = 100 // which the silent member would hold up for many time-outs
+					for range many {
+						testlock.Take(t, p.store, free)
+						testlock.Release(t, p.store, free)
+					}
+					if took := time.Since(began); took > 3*timeout {
+						t.Errorf("%d acquisitions and their releases took %v, with a time-out of %v", many, took, timeout)
+					}
+					testlock.Keeps(t, p.store, held)
+					if _, err := p.store.Acquire(t.Context(), testlock.Ask(tree, x("/held"))); !errors.Is(err, pathlock.ErrConflict) {
+						t.Errorf("what is held: %v, want a conflict", err)
+					}
+					testlock.Release(t, p.store, held)
+					waits.Granted()
 
-				p.links[down].set(open)
-				testserver.Await(t, "the member takes part again", func() bool {
-					req := testlock.Ask(tree, x("/again"))
-					testlock.Take(t, p.store, req)
-					defer testlock.Release(t, p.store, req)
-					return holders(t, members[down], tree) == 1
+					p.links[down].set(open)
+					testserver.Await(t, "the member takes part again", func() bool {
+						req := testlock.Ask(tree, x("/again"))
+						testlock.Take(t, p.store, req)
+						defer testlock.Release(t, p.store, req)
+						return holders(t, members[down], tree) == 1
+					})
+					testlock.Release(t, p.store, waits.Acquisition)
+					for i, m := range members {
+						testserver.Await(t, fmt.Sprintf("nothing is left at member %d", i+1), func() bool { return holders(t, m, tree) == 0 })
+					}
 				})
-				testlock.Release(t, p.store, waits.Acquisition)
-				for i, m := range members {
-					testserver.Await(t, fmt.Sprintf("nothing is left at member %d", i+1), func() bool { return holders(t, m, tree) == 0 })
-				}
 			})
 		}
 	}
@@ -219,28 +221,30 @@ func (s *stubborn) Acquire(ctx context.Context, req pathlock.Acquisition) (pathl
 // TestMember_IsNotAskedAgainBeforeItHasGivenBack: giving back what an earlier question got takes
 // nothing from a grant that the request has got since.
 func TestMember_IsNotAskedAgainBeforeItHasGivenBack(t *testing.T) {
-	members := memstores(3)
-	slow, second := &stubborn{Store: members[0], let: make(chan struct{})}, &stubborn{Store: members[1]}
-	p := newProcesses(t, 1, []pathlock.Store{slow, second, members[2]}, quorum.WithTimeout(100*time.Millisecond))[0]
-	p.links[2].set(refusing)
-	other := testlock.Ask(testlock.Tree(t), x("/a"))
-	testlock.Take(t, members[1], other)
-	w := testlock.Queue(t, p.store, testlock.Ask(other.Tree, x("/a"))) // at the second
-	testserver.Await(t, "the first member is back", func() bool { return p.store.Ping(t.Context()) == nil })
-	testlock.Release(t, members[1], other)
-	testserver.Await(t, "the first member is asked again, or the second one in a further try", func() bool {
-		return holders(t, members[0], other.Tree) > 0 || second.calls.Load() > 1
-	})
-	close(slow.let)
-	w.Granted()
-	if err := p.store.Close(t.Context()); err != nil { // which waits for what is given back
-		t.Fatal(err)
-	}
-	for i, m := range members[:2] {
-		if n := holders(t, m, other.Tree); n != 1 {
-			t.Errorf("%d grants at member %d, want the request's", n, i+1)
+	synctest.Test(t, func(t *testing.T) {
+		members := memstores(3)
+		slow, second := &stubborn{Store: members[0], let: make(chan struct{})}, &stubborn{Store: members[1]}
+		p := newProcesses(t, 1, []pathlock.Store{slow, second, members[2]}, quorum.WithTimeout(timeout))[0]
+		p.links[2].set(refusing)
+		other := testlock.Ask(testlock.Tree(t), x("/a"))
+		testlock.Take(t, members[1], other)
+		w := testlock.Queue(t, p.store, testlock.Ask(other.Tree, x("/a"))) // at the second
+		testserver.Await(t, "the first member is back", func() bool { return p.store.Ping(t.Context()) == nil })
+		testlock.Release(t, members[1], other)
+		testserver.Await(t, "the first member is asked again, or the second one in a further try", func() bool {
+			return holders(t, members[0], other.Tree) > 0 || second.calls.Load() > 1
+		})
+		close(slow.let)
+		w.Granted()
+		if err := p.store.Close(t.Context()); err != nil { // which waits for what is given back
+			t.Fatal(err)
 		}
-	}
+		for i, m := range members[:2] {
+			if n := holders(t, m, other.Tree); n != 1 {
+				t.Errorf("%d grants at member %d, want the request's", n, i+1)
+			}
+		}
+	})
 }
 
 // TestMember_restartedEmpty: a renewal does not bring back what a member has lost, so that a hold

@@ -34,7 +34,7 @@ func TestFence_grows(t *testing.T) {
 		for _, by := range []time.Duration{2 * apart, 0, apart} {
 			stores = append(stores, ahead{memstore.New(), by})
 		}
-		processes := newProcesses(t, 3, stores, quorum.WithTimeout(timeout))
+		processes := newProcesses(t, 3, stores, quorum.WithTimeout(generous))
 		for i, p := range processes {
 			p.links[i].set(refusing)
 			testerr.Must(t, p.store.Ping(t.Context()))

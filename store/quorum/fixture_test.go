@@ -16,7 +16,7 @@ import (
 func TestMain(m *testing.M) { testserver.Main(m, 4) }
 
 // generous is a time to answer that no member exceeds on a busy machine.
-const generous = 10 * time.Second
+const generous = testlock.Patience
 
 // memstores returns n new stores.
 func memstores(n int) []pathlock.Store {
