@@ -209,7 +209,7 @@ func TestSubscriptions(t *testing.T) {
 // the client has connections or has to dial, and heeds deadlines or not. The store serves again
 // when they pass again.
 func TestHostVanishes(t *testing.T) {
-	const timeout = 200 * time.Millisecond
+	const timeout = time.Second
 	for name, tt := range map[string]struct{ connected, punctual bool }{
 		"while it is connected": {true, true}, "while it is connected, and late": {true, false},
 		"before it is dialled": {false, true}, "before it is dialled, and late": {false, false},
