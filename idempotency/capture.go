@@ -73,10 +73,11 @@ func (w *capture) headers() http.Header {
 // else, and so is an error that was only added to gin's: a middleware further out makes an answer
 // of it. What a failure has broken off is no answer. A client that goes away is answered by nobody,
 // in part, or with a failure that comes from its going; so is one whose request has lost its locks.
+// A status such as 204 is an answer, but 200 is also that of a handler which says nothing.
 func (w *capture) final(errors bool) bool {
-	gone, failed := w.client.Err() != nil, w.Status() >= http.StatusBadRequest
+	gone, failed, silent := w.client.Err() != nil, w.Status() >= http.StatusBadRequest, w.Status() == http.StatusOK
 	switch {
-	case w.broken, errors && w.size == 0 && (failed || w.Status() == http.StatusOK), gone && !w.Written(), (gone || w.late) && failed:
+	case w.broken, errors && w.size == 0 && (failed || silent), gone && !w.Written() && silent, (gone || w.late) && failed:
 		return false
 	default:
 		return w.incomplete || w.whole()
