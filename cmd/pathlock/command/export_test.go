@@ -43,7 +43,7 @@ func Outage(errs io.Writer, looks ...error) {
 		if err != nil {
 			c.missed(err)
 		} else {
-			c.saw(nil)
+			c.saw(nil, nil)
 		}
 	}
 }

@@ -55,6 +55,7 @@ func (c *lsCommand) Run(ctx context.Context, out *output) error {
 	}
 	defer end()
 	all, failed := look(ctx)
+	all = slices.DeleteFunc(all, func(s pathlock.Snapshot) bool { return s.Now.IsZero() })
 	if len(all) == 0 && failed != nil {
 		return failed
 	}
@@ -96,7 +97,8 @@ func lookAt(ctx context.Context, locker *pathlock.Locker, tree pathlock.Tree) (p
 }
 
 // lookAll returns a snapshot of each tree, in the order of their names, and the errors about trees
-// that cannot be looked at, such as one with a damaged record.
+// that cannot be looked at, such as one with a damaged record. The snapshot of such a tree has no
+// time.
 func lookAll(ctx context.Context, locker *pathlock.Locker) (all []pathlock.Snapshot, err error) {
 	trees, err := locker.Trees(ctx)
 	if err != nil {
@@ -112,6 +114,7 @@ func lookAll(ctx context.Context, locker *pathlock.Locker) (all []pathlock.Snaps
 			if _, down := locker.Trees(ctx); down != nil {
 				return nil, err // it is the store that does not answer
 			}
+			all = append(all, pathlock.Snapshot{Tree: tree})
 		}
 		if len(snapshot.Holders)+len(snapshot.Waiters) > 0 { // it may have been left meanwhile
 			all = append(all, snapshot)

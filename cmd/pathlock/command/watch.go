@@ -65,12 +65,12 @@ func (c *watchCommand) Run(ctx context.Context, out *output) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil // a signal is the way to end it
-		case err != nil && first:
+		case all == nil && err != nil && first:
 			return err
-		case err != nil:
+		case all == nil && err != nil:
 			show.missed(err)
 		default:
-			show.saw(all)
+			show.saw(all, err)
 			if out.flush() != nil {
 				return nil // Main says why, unless nobody reads
 			}
@@ -105,14 +105,24 @@ func (c *changes) missed(err error) {
 	c.missing = true
 }
 
-func (c *changes) saw(all []pathlock.Snapshot) {
-	if c.missing {
+// saw writes what has changed. The error is about trees whose snapshots have no time: what was known
+// of these stays so.
+func (c *changes) saw(all []pathlock.Snapshot, err error) {
+	switch {
+	case err != nil:
+		c.missed(err)
+	case c.missing:
 		c.missing = false
 		c.out.warn("the lock store answers again")
 	}
 	now := make(map[string]holdLine)
 	var order []string
 	for _, s := range all {
+		for _, key := range c.order {
+			if h := c.known[key]; s.Now.IsZero() && h.Namespace == s.Tree.Namespace() && h.Tree == s.Tree.ID() {
+				now[key], order = h, append(order, key)
+			}
+		}
 		eachEntry(s, func(kind string, e pathlock.Entry, waitsFor []pathlock.Blocking) {
 			key := fmt.Sprintf("%q %q %s %s %d %d", s.Tree.Namespace(), s.Tree.ID(), kind, e.Owner, e.Fence, e.Since.UnixNano())
 			now[key] = newHoldLine(kind, s.Tree, e, waitsFor)
