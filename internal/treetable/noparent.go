@@ -15,16 +15,22 @@ const (
 const MostZeros = 64
 
 // IsNoParent reports whether a value of a parent column means that there is no parent. It accepts
-// values that can be compared, as numbers, texts and arrays of bytes of any Go type. Bytes may come
-// as a text; a text comes without the padding of PostgreSQL's CHAR(n).
+// numbers, texts, and slices and arrays of bytes, of any Go type. Bytes may come as a text, and a
+// text as bytes, as from a driver, but without the padding of PostgreSQL's CHAR(n).
 func IsNoParent(value any) bool {
 	switch v := reflect.ValueOf(value); v.Kind() {
 	case reflect.Invalid:
 		return true
 	case reflect.String:
-		s := v.String()
-		return s == NilUUID || s == PlainNilUUID || len(s) <= MostZeros && strings.Trim(s, "\x00") == ""
+		return isZeroText(v.String())
+	case reflect.Slice:
+		return isZeroText(string(v.Bytes()))
 	default:
 		return v.IsZero()
 	}
+}
+
+// isZeroText reports whether a text, or a byte string, is a zero value.
+func isZeroText(s string) bool {
+	return s == NilUUID || s == PlainNilUUID || len(s) <= MostZeros && strings.Trim(s, "\x00") == ""
 }

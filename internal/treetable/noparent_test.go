@@ -30,7 +30,11 @@ func TestIsNoParent(t *testing.T) {
 		{"the nil UUID without hyphens", strings.Repeat("0", 32), true},
 		{"the nil UUID as an array", binary{}, true},
 		{"the nil UUID as bytes in a string", strings.Repeat("\x00", 16), true},
-		{"BINARY(20) of zeros", strings.Repeat("\x00", 20), true},
+		{"the nil UUID as a driver returns texts", []byte(treetable.NilUUID), true},
+		{"the nil UUID as bytes", make([]byte, 16), true},
+		{"no bytes", []byte{}, true},
+		{"nil bytes", []byte(nil), true},
+		{"BINARY(20) of zeros", make([]byte, 20), true},
 		{"a number", 7, false},
 		{"a negative number", int64(-1), false},
 		{"a text", "a", false},
@@ -38,9 +42,9 @@ func TestIsNoParent(t *testing.T) {
 		{"a text of zeros that is no UUID", "0000", false},
 		{"a text of a space", " ", false},
 		{"a UUID", "00000000-0000-0000-0000-000000000001", false},
-		{"a UUID as bytes", strings.Repeat("\x00", 15) + "\x01", false},
+		{"a UUID as bytes", append(make([]byte, 15), 1), false},
 		{"a UUID as an array", binary{15: 1}, false},
-		{"more zeros than any key has", strings.Repeat("\x00", 65), false},
+		{"more zeros than any key has", make([]byte, 65), false},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			if none := treetable.IsNoParent(tt.value); none != tt.none {
