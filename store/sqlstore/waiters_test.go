@@ -24,7 +24,7 @@ func TestWaiters_shareOneConnection(t *testing.T) {
 		other := d.store(t)
 		db := d.pool(t)
 		db.SetMaxOpenConns(1)
-		s := d.on(t, db, sqlstore.WithTimeout(time.Second))
+		s, impatient := d.on(t, db), d.on(t, db, sqlstore.WithTimeout(time.Second))
 		tree := testlock.Tree(t)
 		held := testlock.Ask(tree, x("/a"))
 		testlock.Take(t, other, held)
@@ -34,11 +34,11 @@ func TestWaiters_shareOneConnection(t *testing.T) {
 		}
 		conn, err := db.Conn(t.Context())
 		testerr.Must(t, err)
-		beside := testlock.Ask(tree, x("/b"))
-		if _, err := s.Acquire(t.Context(), beside); !errors.Is(err, pathlock.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
+		if _, err := impatient.Acquire(t.Context(), testlock.Ask(tree, x("/c"))); !errors.Is(err, pathlock.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("without a connection: %v", err)
 		}
 		testerr.Must(t, conn.Close())
+		beside := testlock.Ask(tree, x("/b"))
 		testlock.Take(t, s, beside)
 		testlock.Release(t, s, beside)
 		testlock.Release(t, other, held)
