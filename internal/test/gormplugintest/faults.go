@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"gorm.io/gorm"
 )
 
@@ -205,7 +206,7 @@ func (f fault) strikes(w *world, d Database, change change, way way, at map[stri
 		select {
 		case outcome := <-told:
 			o.told = &outcome
-		case <-time.After(10 * time.Second):
+		case <-time.After(testlock.Patience):
 			w.Error("nobody was told of the end")
 		}
 	}

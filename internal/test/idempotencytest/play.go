@@ -18,6 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
@@ -175,7 +176,7 @@ func (p *play) act(c *client, words []string) string {
 		return p.judge(c.asked, got)
 	case <-c.paused:
 		return "pauses"
-	case <-time.After(20 * time.Second): // who waits for a transaction has not what is wanted
+	case <-time.After(testlock.Patience): // who waits for a transaction has not what is wanted
 		p.Fatalf("%s: no answer", words)
 		return ""
 	}
