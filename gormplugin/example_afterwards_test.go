@@ -41,32 +41,6 @@ func ExampleAfterCommit() {
 	// <nil>
 }
 
-// A reservation elsewhere is kept if the transaction was committed, and given back if it was not.
-// If the answer to the COMMIT was lost, somebody has to look.
-func ExampleAfterEnd() {
-	db, drop := openPlan("/api")
-	defer drop()
-
-	settle := func(_ context.Context, outcome gormplugin.Outcome) {
-		switch outcome {
-		case gormplugin.Committed:
-			fmt.Println("keep it")
-		case gormplugin.RolledBack:
-			fmt.Println("give it back")
-		case gormplugin.Unknown:
-			fmt.Println("have a look")
-		}
-	}
-	for _, fail := range []error{nil, errors.New("not today")} {
-		_ = db.Transaction(func(tx *gorm.DB) error {
-			return errors.Join(gormplugin.AfterEnd(tx, settle), fail)
-		})
-	}
-	// Output:
-	// keep it
-	// give it back
-}
-
 // However many transactions the handler of a request writes in, each of them also records who it
 // was.
 func ExampleWithBeforeCommit() {

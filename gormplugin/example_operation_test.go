@@ -1,7 +1,6 @@
 package gormplugin_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -102,23 +101,4 @@ func ExampleMissedRowsError() {
 	// <nil>
 	// 0 of 1 drafts
 	// /api /api/login
-}
-
-// Only a suite without suites below it may be deleted. The deletion itself counts the rows, under
-// its row locks, so a suite that was put there a moment ago counts, too.
-func ExampleDelete_childless() {
-	db, drop := openPlan("/api/login", "/web")
-	defer drop()
-
-	remove := func(path string) error {
-		return gormplugin.Transaction(context.Background(), db, func(tx *gorm.DB) error {
-			rows, err := gormplugin.Delete(tx, &Suite{}, suiteAt(db, path).ID)
-			if err == nil && rows > 1 {
-				err = errors.New("there is something in it") // undoes the deletion
-			}
-			return err
-		})
-	}
-	fmt.Println(remove("/api"), remove("/web"), suiteAt(db, "/api/login").Path)
-	// Output: there is something in it <nil> /api/login
 }

@@ -1,7 +1,6 @@
 package gormplugin_test
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 
@@ -65,22 +64,4 @@ func ExampleRootRowError() {
 	// <nil>
 	// true 1
 	// <nil>
-}
-
-// A database that only speaks the protocol of a supported one is refused by db.Use.
-func ExampleUnsupportedDatabaseError() {
-	pool := sql.OpenDB(&pretender{version: "8.0.11-TiDB-v8.5.0"})
-	defer func() { _ = pool.Close() }()
-	db, err := gorm.Open(nowhere{name: "mysql", pool: pool}, &gorm.Config{DisableAutomaticPing: true})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	err = db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{})))
-	var unsupported *gormplugin.UnsupportedDatabaseError
-	if errors.As(err, &unsupported) {
-		fmt.Println(unsupported.Product)
-	}
-	// Output: TiDB
 }

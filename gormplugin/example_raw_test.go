@@ -75,24 +75,6 @@ func ExampleAssert() {
 	// /api /api/login /api/login/errors
 }
 
-// Whatever has broken a path, nothing is written that would rely on it.
-func ExamplePathChangedError() {
-	db, drop := openPlan("/api/login")
-	defer drop()
-
-	broken := gormplugin.AllowRawWrites(db).Exec("UPDATE suites SET path = '/v2' WHERE path = '/api'").Error
-	fmt.Println(broken)
-
-	err := db.Create(&Suite{ParentID: &suiteAt(db, "/api/login").ID, Name: "errors"}).Error
-	var changed *gormplugin.PathChangedError
-	if errors.As(err, &changed) {
-		fmt.Println(changed.Table, changed.ID, changed.Planned, changed.Actual)
-	}
-	// Output:
-	// <nil>
-	// suites 2 /api/login /v2/login
-}
-
 // Without the assertion and the tripwire, all raw SQL passes, as in a program that keeps its tree
 // right by itself, and a row gets a path that no row leads to.
 func ExampleWithoutAssertion() {

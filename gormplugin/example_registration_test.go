@@ -76,27 +76,6 @@ func ExampleColumns() {
 	// <nil> /docs/start
 }
 
-// A path of ids stays the same when rows are renamed, and leads to a row as well.
-func ExampleModel() {
-	type Folder struct {
-		ID       int64
-		DriveID  int64  `pathlock:"tree"`
-		ParentID *int64 `pathlock:"parent"`
-		Name     string `pathlock:"name"`
-		IDs      string `pathlock:"idpath"`
-	}
-	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Folder{})))
-	defer drop()
-
-	photos := &Folder{DriveID: 1, Name: "photos"}
-	fmt.Println(db.Create(photos).Error, photos.IDs)
-	june := &Folder{ParentID: &photos.ID, Name: "june"}
-	fmt.Println(db.Create(june).Error, june.IDs)
-	// Output:
-	// <nil> /1
-	// <nil> /1/2
-}
-
 // A leaf has a name below a row of the model above. It may have a path column, here with the path
 // of that row. A field that is no column gets the leaf's path.
 func ExampleLeaf() {
@@ -124,23 +103,6 @@ func ExampleLeaf() {
 	// <nil> /june/beach.jpg /june
 	// <nil>
 	// <nil> /july
-}
-
-// The trees of a model are named after it: code that locks them without the plugin uses the same
-// names.
-func ExampleNamespace() {
-	plugin := gormplugin.New(pathlock.New(memstore.New()),
-		gormplugin.Model(&Suite{}, gormplugin.Namespace("testplan")))
-	db, drop := openPlanWith(plugin, "/api")
-	defer drop()
-
-	at, err := gormplugin.Resolve(db, &Suite{}, suiteAt(db, "/api").ID)
-	fmt.Println(at.Tree, err)
-	tree, err := pathlock.NewTree("testplan", "1")
-	fmt.Println(tree == at.Tree, err)
-	// Output:
-	// testplan/1 <nil>
-	// true <nil>
 }
 
 // A write that would put its row, or one below it, too deep is refused.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -33,48 +32,6 @@ func ExamplePlugin_Resolver() {
 	// Output:
 	// suites/1 /api/login <nil>
 	// true
-}
-
-// An installer opens the database when the routes are registered already. Until then, requests are
-// answered by 503.
-func ExamplePlugin_Resolver_installer() {
-	locker := pathlock.New(memstore.New())
-	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
-	locks := middleware.New(locker, plugin.Resolver(&Suite{}), middleware.Config{Log: slog.New(slog.DiscardHandler)})
-	r := gin.New()
-	r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))))
-	send := func() int {
-		w := httptest.NewRecorder()
-		r.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodDelete, "/suites/1", nil))
-		return w.Code
-	}
-
-	fmt.Println("before", send())
-	_, drop := openPlanWith(plugin, "/api") // calls db.Use(plugin)
-	defer drop()
-	fmt.Println("after", send())
-	// Output:
-	// before 503
-	// after 200
-}
-
-// A program opens its database anew when its settings change. Once the old one is closed, the plugin
-// serves the new one, and so do the resolvers and the routes.
-func ExamplePlugin_Resolver_openedAnew() {
-	locker := pathlock.New(memstore.New())
-	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
-	suites := plugin.Resolver(&Suite{})
-	_ = middleware.New(locker, suites, middleware.Config{}) // for all routes, once
-
-	for _, path := range []string{"/api", "/web"} {
-		_, drop := openPlanWith(plugin, path) // calls db.Use(plugin)
-		at, err := suites.Resolve(context.Background(), "1")
-		fmt.Println(at.Path, err)
-		drop() // closes the database
-	}
-	// Output:
-	// /api <nil>
-	// /web <nil>
 }
 
 // Requests name a folder by an alias, or by a path in the tree of whoever is signed in.

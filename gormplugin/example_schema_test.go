@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"gorm.io/gorm"
-
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -61,25 +59,4 @@ func ExampleVerify() {
 	// warning suites path index
 	// ALTER TABLE `suites` ADD KEY `suites_path` (`plan_id`, `path`) <nil>
 	// then: <nil>
-}
-
-// A program that reads the table without GORM learns the names that the database knows.
-func ExampleDescribe() {
-	type Node struct {
-		ID        int64
-		Plan      int64  `pathlock:"tree" gorm:"column:plan_no"`
-		Parent    *int64 `pathlock:"parent"`
-		Name      string `pathlock:"name"`
-		Path      string `pathlock:"path"`
-		DeletedAt gorm.DeletedAt
-	}
-	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Node{})))
-	defer drop()
-
-	d, err := gormplugin.Describe(db, &Node{})
-	fmt.Println(d.Table, d.Key, d.Namespace, err)
-	fmt.Println(d.Tree, d.Parent, d.Name, d.Path, d.Deleted)
-	// Output:
-	// nodes id nodes <nil>
-	// plan_no parent name path deleted_at
 }
