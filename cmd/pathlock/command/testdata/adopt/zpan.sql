@@ -1,6 +1,7 @@
 -- fsck: --table zp_matter --tree-column uid --parent + --path parent --path-form parent:*/*/
 -- later: --table zp_matter --tree-column sid
--- fsck: --table zp_folder --tree-column uid --parent + --path parent --path-form parent:*/*/ --deleted=
+-- fsck: --table zp_folder --tree-column uid --parent + --path parent
+--   --path-form parent:*/*/ --deleted=
 CREATE TABLE zp_matter (id INTEGER PRIMARY KEY, uid BIGINT NOT NULL, sid BIGINT NOT NULL, alias VARCHAR(16) NOT NULL, name VARCHAR(191) NOT NULL, type VARCHAR(191) NOT NULL, size BIGINT NOT NULL, dirtype SMALLINT NOT NULL, parent VARCHAR(191) NOT NULL, object VARCHAR(191) NOT NULL, created_at TIMESTAMP NULL, updated_at TIMESTAMP NULL, uploaded_at TIMESTAMP NULL, deleted_at TIMESTAMP NULL, trashed_by VARCHAR(16) NOT NULL);
 INSERT INTO zp_matter VALUES
   (1, 4, 1, 'qTz81bLmWcKd02xv', 'docs', '', 0, 2, '', '', '2023-03-01 10:00:00', '2023-03-01 10:00:00', NULL, NULL, ''),
