@@ -222,10 +222,11 @@ func (s *Scope) newGrantID() GrantID {
 	return GrantID(s.prefix + strconv.FormatInt(s.grantIDs, 10))
 }
 
-// Merge makes one grant of those that the store has made for some locks of the scope in one tree:
-// whoever takes many locks one after the other stays within what stores take of an owner. Nothing
-// else changes, but that the nodes stay held until the last of these locks is released. Errors are
-// those of [Lock.Downgrade]. After an error the locks are as they were.
+// Merge has the store keep what it has granted to some locks of the scope in one tree as a single
+// grant. Stores limit how many grants an owner may have in a tree: a caller that takes many locks
+// one by one stays below the limit. The locks work as before, but their nodes stay held until the
+// last of them is released. Errors are those of [Lock.Downgrade]. After an error the locks are as
+// they were.
 func (s *Scope) Merge(ctx context.Context, locks []*Lock) error {
 	own := slices.DeleteFunc(slices.Clone(locks), func(k *Lock) bool { return k.reentrant || k.holding.scope != s })
 	if len(own) < 2 {
@@ -249,12 +250,20 @@ func (s *Scope) Merge(ctx context.Context, locks []*Lock) error {
 		whole := fresh.pins[0]
 		whole.pins, fresh.pins = 0, nil
 		for _, k := range locks {
-			if k.holding == h && !k.released && slices.ContainsFunc(k.pins, isPart) {
-				// fresh takes the parts, and gives them back.
-				rest := slices.DeleteFunc(slices.Clone(k.pins), isPart)
-				fresh.pins = append(fresh.pins, slices.DeleteFunc(slices.Clone(k.pins), func(g *grant) bool { return !isPart(g) })...)
-				k.pins = append(rest, whole)
-				whole.pins++
+			if k.holding != h || k.released {
+				continue
+			}
+			var kept []*grant
+			for _, g := range k.pins {
+				if isPart(g) {
+					fresh.pins = append(fresh.pins, g) // which gives it back
+				} else {
+					kept = append(kept, g)
+				}
+			}
+			if len(kept) < len(k.pins) {
+				kept = append(kept, whole)
+				k.pins, whole.pins = kept, whole.pins+1
 			}
 		}
 	})
