@@ -191,12 +191,13 @@ func (t *Transaction) ReleaseAtEnd(locks ...*pathlock.Lock) {
 	Release(t.ctx, locks)
 }
 
-// manyLocks is how many locks a transaction takes one by one before they are merged. Every store
-// takes the claims of that many in one request.
+// manyLocks is how many locks a transaction takes one by one before they are merged. Stores take
+// the claims of so many in one request unless paths are deep. Redis refuses those, but takes
+// thousands of grants.
 const manyLocks = 32
 
-// MergeLocks has the store keep many locks of the transaction as one grant: stores limit how many an
-// owner may have. If that fails, nothing changes, and the next portion may succeed.
+// MergeLocks has the store keep many locks of the transaction as one grant: stores limit how many
+// an owner may have. If that fails, nothing changes, and the next portion may succeed.
 func (t *Transaction) MergeLocks(ctx context.Context, scope *pathlock.Scope) {
 	t.mu.Lock()
 	var locks []*pathlock.Lock
