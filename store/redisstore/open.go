@@ -94,7 +94,8 @@ func openClient(rawURL string) (redis.UniversalClient, []Option, error) {
 			return nil, nil, errNoPrimary
 		}
 	}
-	if strings.HasPrefix(rest, ":") { // a password without a user is the default user's
+	rest = strings.TrimPrefix(rest, ":@") // a program wrote it that has two empty settings for these
+	if strings.HasPrefix(rest, ":") {     // a password without a user is the default user's
 		rest = "default" + rest
 	}
 	tls := "s"

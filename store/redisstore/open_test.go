@@ -13,12 +13,13 @@ func TestOpen(t *testing.T) {
 		db, pool                    int
 	}
 	for url, want := range map[string]target{
-		"redis://127.0.0.1:6380/2":                                            {kind: "single", addrs: "127.0.0.1:6380", db: 2},
-		"redis://u:p@host?pool_size=7":                                        {kind: "single", addrs: "host:6379", user: "u", password: "p", pool: 7},
-		"rediss://:p@host":                                                    {kind: "single", addrs: "host:6379", user: "default", password: "p"},
-		"redis+cluster://h1,h2:7000,h3":                                       {kind: "cluster", addrs: "h1:6379 h2:7000 h3:6379"},
-		"rediss+cluster://u:p%40%2F@h1,h2?pool_size=7":                        {kind: "cluster", addrs: "h1:6379 h2:6379", user: "u", password: "p@/", pool: 7},
-		"redis+sentinel://primary@h1,h2:1/3":                                  {kind: "failover", db: 3},
+		"redis://127.0.0.1:6380/2":                     {kind: "single", addrs: "127.0.0.1:6380", db: 2},
+		"redis://u:p@host?pool_size=7":                 {kind: "single", addrs: "host:6379", user: "u", password: "p", pool: 7},
+		"redis://:@host":                               {kind: "single", addrs: "host:6379"},
+		"rediss://:p@host":                             {kind: "single", addrs: "host:6379", user: "default", password: "p"},
+		"redis+cluster://h1,h2:7000,h3":                {kind: "cluster", addrs: "h1:6379 h2:7000 h3:6379"},
+		"rediss+cluster://u:p%40%2F@h1,h2?pool_size=7": {kind: "cluster", addrs: "h1:6379 h2:6379", user: "u", password: "p@/", pool: 7},
+		"redis+sentinel://primary@h1,h2:1/3":           {kind: "failover", db: 3},
 		"redis+sentinel://u:p@primary@h1?pool_size=7&sentinel_password=other": {kind: "failover", user: "u", password: "p", pool: 7},
 	} {
 		store := openStore(t, url)
