@@ -214,6 +214,7 @@ func (c *catalogue) add(what string, doc []byte) (err error) {
 	case "column":
 		var col Column
 		err = json.Unmarshal(doc, &col)
+		col.Expression = asWritten(col.Expression)
 		if col.Charset != "" {
 			col.Equality = mysqlEquality(col)
 		}

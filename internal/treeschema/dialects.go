@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // mysqlEquality says how a column of MySQL or MariaDB compares texts.
@@ -35,6 +38,15 @@ func (c *catalogue) readMySQLIndexes(ctx context.Context, conn Conn, schema, nam
 		})
 	}
 	return err
+}
+
+// asWritten returns an expression as it was written. MySQL shows the UTF-8 of a name or a text in
+// it as if each byte were a character of ISO 8859-1.
+func asWritten(expression string) string {
+	if text, err := charmap.ISO8859_1.NewEncoder().String(expression); err == nil && utf8.ValidString(text) {
+		return text
+	}
+	return expression
 }
 
 // literal matches a text in SQL.
