@@ -42,7 +42,7 @@ func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec) er
 		t.NameRoom, t.PathRoom, t.IDsRoom = roomOf(t.Name), roomOf(t.Path), roomOf(t.IDs)
 		for _, other := range c.All {
 			if rawsql.SameName(t.TableName, other.TableName) { // at least some database would say so
-				return fmt.Errorf("gormplugin: %q and %q are one table: a table can be registered once", other.TableName, t.TableName)
+				return fmt.Errorf("gormplugin: %q and %q are one table, which is registered twice", other.TableName, t.TableName)
 			}
 		}
 		c.Tables[t.TableName], c.Models[t.Schema.ModelType] = t, t
