@@ -53,7 +53,7 @@ func (k *Lock) Detach(ctx context.Context) (Token, error) {
 			return "", err
 		}
 	}
-	if err := h.endDetaching(k); err != nil {
+	if _, err := h.endDetaching(k); err != nil {
 		return "", err
 	}
 	k.endContext(nil)
@@ -142,16 +142,16 @@ func (h *holding) stopDetaching() {
 }
 
 // endDetaching takes a lock off the holding, and the holding out of its scope if it was the last.
-func (h *holding) endDetaching(lock *Lock) error {
+// It returns the grants that no lock relies on any more. After an error the lock is as it was.
+func (h *holding) endDetaching(lock *Lock) (unneeded []GrantID, err error) {
 	h.scope.mu.Lock()
 	defer h.scope.mu.Unlock()
 	h.detaching = false
 	if err := h.stillHas(lock); err != nil {
-		return err
+		return nil, err
 	}
 	lock.released = true
-	h.removeLock(lock)
-	return nil
+	return h.removeLock(lock), nil
 }
 
 // stay leaves with the hold what the lock has taken with a lease of its own. It acquires the same
@@ -189,11 +189,13 @@ func (k *Lock) stay(ctx context.Context) (Token, error) {
 		}
 		return "", fmt.Errorf("pathlock: detach in %s: %w", h.tree, err)
 	}
-	grants, err := k.end(nil)
+	h.checkClock()
+	grants, err := h.endDetaching(k)
 	if err != nil {
 		_ = l.releaseOrRetry(ctx, shared.unneeded(h.scope))
 		return "", err
 	}
+	k.endContext(nil)
 	k.until.Store(&ends)
 	k.giveBackInBackground(ctx, grants, nil)
 	return h.token, nil
