@@ -52,7 +52,7 @@ func run(ctx context.Context, length time.Duration, seed string, plant bool, onl
 		}
 		return err
 	case seed != "":
-		out, failed := goTest(ctx, []string{budget.SeedVariable + "=" + seed, budget.TimeVariable + "=0s"}, "-v", "-run", "TestSimulation$", "./proof/simulation")
+		out, failed := goTest(ctx, []string{budget.SeedVariable + "=" + seed, budget.TimeVariable + "=0s"}, "-v", "-run", "TestSimulation($|_memory$)", "./proof/simulation")
 		fmt.Print(out)
 		if failed {
 			return errors.New("it has failed again")
@@ -87,7 +87,8 @@ var stages = []stage{
 	{"smallworld", "TestQueue_smallWorld", 23, false, nil},
 	{"smallworld", "TestQueue_randomWorld", 3, false, nil},
 	{"smallworld", "TestScripts_smallWorld", 14, false, nil},
-	{"simulation", "TestSimulation", 29, true, nil},
+	{"simulation", "TestSimulation", 21, true, nil},
+	{"simulation", "TestSimulation_memory", 8, true, nil},
 	{"histories", "TestHistories_SQLite", 2, false, nil},
 	{"histories", "TestHistories_MariaDB", 2, false, append(onRedis, testserver.MariaDBVariable)},
 	{"histories", "TestHistories_MySQL", 2, false, append(onRedis, testserver.MySQLVariable)},

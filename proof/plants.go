@@ -26,6 +26,7 @@ var checks = map[string]check{
 	"smallworld-queue":   {"./proof/smallworld", "TestQueue", 30 * time.Second},
 	"smallworld-scripts": {"./proof/smallworld", "TestScripts_smallWorld", 30 * time.Second},
 	"simulation":         {"./proof/simulation", "TestSimulation$", 2 * time.Minute},
+	"simulation-memory":  {"./proof/simulation", "TestSimulation_memory$", 2 * time.Minute},
 	"memstore":           {"./store/memstore", ".", 30 * time.Second},
 	"ticketstore":        {"./store/ticketstore", ".", 30 * time.Second},
 	"middleware":         {"./middleware", ".", 30 * time.Second},

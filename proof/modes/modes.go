@@ -36,3 +36,21 @@ func intention(m pathlock.Mode) pathlock.Mode {
 	}
 	return pathlock.ModeIX
 }
+
+// rights has what each mode allows, as bits: to read or to change something below, to read the
+// whole node, to change it.
+var rights = map[pathlock.Mode]int{pathlock.ModeIS: 1, pathlock.ModeIX: 3, pathlock.ModeS: 5, pathlock.ModeSIX: 7, pathlock.ModeX: 15}
+
+// Cover says whether somebody who has all of the first claims has what the other one asks for.
+func Cover(has []pathlock.Claim, asked pathlock.Claim) bool {
+	lacks := rights[asked.Mode]
+	for _, c := range has {
+		switch given := rights[c.Mode]; {
+		case c.Path == asked.Path || c.Mode == pathlock.ModeX && c.Path.Contains(asked.Path):
+			lacks &^= given
+		case c.Path.Contains(asked.Path) && given&4 != 0:
+			lacks &^= rights[pathlock.ModeS]
+		}
+	}
+	return lacks == 0
+}

@@ -10,9 +10,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// trees are those of a world, and paths the nodes in each.
+// trees are those of a world. In the last one, every call has OwnScope.
 var trees = func() (all []pathlock.Tree) {
-	for _, id := range []string{"one", "two"} {
+	for _, id := range []string{"one", "two", "own"} {
 		tree, err := pathlock.NewTree("simulation", id)
 		if err != nil {
 			panic(err)
@@ -22,16 +22,10 @@ var trees = func() (all []pathlock.Tree) {
 	return all
 }()
 
-var paths = []string{"/", "/a", "/a/b", "/a/b/c", "/a/d", "/e"}
+var ownTree = trees[2]
 
-// token is a hold that belongs to no process.
-type token struct {
-	pathlock.Token
-	scope  int
-	claims []pathlock.Claim
-	gate   bool
-	until  time.Time
-}
+// paths are the nodes in each tree.
+var paths = []string{"/", "/a", "/a/b", "/a/b/c", "/a/d", "/e"}
 
 // caller is one user of an instance, who asks for one thing after the other.
 type caller struct {
@@ -54,6 +48,7 @@ func (c *caller) rest(ctx context.Context, leases float64) {
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
+		time.Sleep(time.Duration(c.random.IntN(1e6))) // others learn of it at the same moment
 	case <-c.dead.Done():
 	}
 }
@@ -68,51 +63,93 @@ func (c *caller) run() {
 		default:
 		}
 		c.rest(context.Background(), 0.5)
-		c.world.mu.Lock()
-		c.calls++
-		scope := c.calls
-		var t token
-		if len(c.attached) > 0 && c.sometimes(50) {
-			t, c.attached = c.attached[0], c.attached[1:]
+		switch t := c.someToken(); {
+		case t != nil && c.sometimes(60):
+			c.bear(t)
+		case c.sometimes(30):
+			c.request(c.newID())
+		case c.sometimes(3):
+			c.force()
+		default:
+			c.acquire(context.Background(), nil, trees[c.random.IntN(len(trees))], 0)
 		}
-		c.world.mu.Unlock()
-		if t.Token != "" {
-			c.attach(t)
-			continue
-		}
-		if c.sometimes(30) {
-			c.request(scope)
-			continue
-		}
-		c.acquire(context.Background(), scope, trees[c.random.IntN(len(trees))], 0)
 	}
 }
 
-// acquire asks for something, and works under it if it is granted.
-func (c *caller) acquire(parent context.Context, scope int, tree pathlock.Tree, depth int) {
-	req := pathlock.Request{Tree: tree, Wait: pathlock.NoWait, Note: fmt.Sprintf("%s/%d/%d", c.name, scope, c.random.Uint32())}
+// claims returns some claims.
+func (c *caller) claims() (all []pathlock.Claim) {
 	for range 1 + c.random.IntN(2) {
 		mode := pathlock.Modes()[c.random.IntN(5)]
-		req.Claims = append(req.Claims, pathlock.Claim{Path: pathlock.MustParsePath(paths[c.random.IntN(len(paths))]), Mode: mode})
+		all = append(all, pathlock.Claim{Path: pathlock.MustParsePath(paths[c.random.IntN(len(paths))]), Mode: mode})
+	}
+	return all
+}
+
+func (c *caller) nameIn(scope int) string {
+	return fmt.Sprintf("%s/%d/%d", c.name, scope, c.random.Uint32())
+}
+
+// acquire asks for something, and works under it if it is granted.
+func (c *caller) acquire(parent context.Context, s *session, tree pathlock.Tree, depth int) {
+	req := pathlock.Request{Tree: tree, Wait: pathlock.NoWait, Claims: c.claims(), OwnScope: tree == ownTree}
+	s = c.enter(s, tree)
+	s.use(1)
+	defer s.use(-1)
+	scope := s.in(tree)
+	swaps, swapping, _ := s.exchanges()
+	req.Note = c.nameIn(scope)
+	if s.isPart(tree) {
+		req.Note = partMark + req.Note
 	}
 	if req.Gate = c.sometimes(5); req.Gate {
-		req.Claims = nil
+		req.Claims, s.root().gated = nil, true
 	}
 	if c.sometimes(80) {
 		req.Wait = c.some(1)
 	}
+	if _, limited := parent.Deadline(); !limited && c.sometimes(20) { // two would end at one moment
+		req.MaxHold = c.some(0.3)
+	}
+	if c.sometimes(30) {
+		req.Lease = c.lease / time.Duration(1+c.random.IntN(3))
+	}
+	req.Asserted = c.degrades && c.sometimes(70)
 	ctx, cancelled, end := c.cancelling(parent)
 	defer end()
 	before := c.latest(tree)
 	asked := time.Now()
 	lock, err := c.locker.Acquire(ctx, req)
-	c.judge(ctx, req, asked, cancelled, err)
-	c.note("%s %v %v gate %v, wait %v: %v", req.Note, tree, req.Claims, req.Gate, req.Wait, err)
-	if err != nil {
-		c.finish(req.Note)
+	c.note("%s %v %v gate %v, wait %v, hold %v: %v", req.Note, tree, req.Claims, req.Gate, req.Wait, req.MaxHold, err)
+	if c.dead.Err() != nil {
 		return
 	}
-	c.work(&hold{name: req.Note, scope: scope, tree: tree, gate: req.Gate, claims: req.Claims, fence: lock.Fence(), until: lock.Until}, lock, before, depth)
+	c.judge(ctx, req, asked, cancelled, err)
+	if err != nil {
+		if errors.Is(err, pathlock.ErrLost) && ctx.Err() == nil && !s.mayLose(tree) {
+			c.failf("%s is lost without a fault: %v", req.Note, err)
+		}
+		if !c.small || c.kind == quiet { // its withdrawal may be lost, and its scope renew the lease
+			c.finish(req.Note)
+		}
+		return
+	}
+	if depth > 0 {
+		before = 0 // it may rely on the outer one
+	}
+	h := &hold{name: req.Note, scope: scope, tree: tree, gate: req.Gate, claims: req.Claims, fence: lock.Fence(), until: lock.Until, degraded: lock.Degraded()}
+	if h.degraded != (h.fence == 0) || h.degraded && !req.Asserted {
+		c.failf("%s is degraded: %v, asserted: %v, with fence %d", h.name, h.degraded, req.Asserted, h.fence)
+	}
+	swapped, _, last := s.exchanges()
+	if h.since = last; swapping == 0 && swapped == swaps {
+		c.began(lock.Context(), h, before)
+		if granted := c.fenceTime(tree, h.fence); c.kind == quiet && depth == 0 && lock.Waited() && time.Since(granted) > c.prompt {
+			c.failf("%s was granted at %v, and learns of it %v later", h.name, granted, time.Since(granted))
+		}
+	} else { // an exchange has come between
+		h.ctx, h.ended = lock.Context(), time.Now()
+	}
+	(&work{caller: c, session: s, hold: h, lock: lock, parent: ctx, depth: depth, maxHold: req.MaxHold, got: time.Now()}).run()
 }
 
 // cancelling returns a context that is sometimes cancelled, and after how long. end frees it.
@@ -135,7 +172,7 @@ func (c *caller) judge(ctx context.Context, req pathlock.Request, asked time.Tim
 	if took := time.Since(asked); took > min(most, cancelled+timeout+grace)+time.Millisecond {
 		c.failf("%s was to wait %v, was cancelled after %v, and took %v: %v", req.Note, req.Wait, cancelled, took, err)
 	}
-	for _, known := range []error{nil, pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, pathlock.ErrUnavailable, ctx.Err()} {
+	for _, known := range []error{nil, pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, pathlock.ErrUnavailable, pathlock.ErrInvalidRequest, ctx.Err()} {
 		if errors.Is(err, known) {
 			return
 		}
@@ -150,55 +187,4 @@ func (c *caller) within() time.Duration {
 		return timeout
 	}
 	return timeout + grace
-}
-
-// work holds a lock for some time.
-func (c *caller) work(h *hold, lock *pathlock.Lock, before uint64, depth int) {
-	if depth > 0 {
-		before = 0 // it may rely on the outer one
-	}
-	c.began(lock.Context(), h, before)
-	if granted := c.fenceTime(h.tree, h.fence); c.kind == quiet && depth == 0 && lock.Waited() && time.Since(granted) > c.prompt {
-		c.failf("%s was granted at %v, and learns of it %v later", h.name, granted, time.Since(granted))
-	}
-	for range c.random.IntN(3) {
-		c.rest(lock.Context(), 0.3)
-		if depth < 2 && c.sometimes(40) && lock.Context().Err() == nil {
-			c.acquire(lock.Context(), h.scope, h.tree, depth+1)
-		}
-	}
-	c.rest(lock.Context(), 0.3)
-	if c.dead.Err() != nil {
-		c.ended(h)
-		return // nobody releases what a crashed process holds
-	}
-	if depth == 0 && c.sometimes(10) {
-		c.ended(h)
-		if t, err := lock.Detach(context.Background()); err == nil {
-			c.note("%s is detached until %v", h.name, lock.Until())
-			c.world.mu.Lock()
-			defer c.world.mu.Unlock()
-			c.attached = append(c.attached, token{t, h.scope, h.claims, h.gate, lock.Until()})
-			return
-		}
-	}
-	c.ended(h)
-	err := lock.Release(context.Background())
-	c.note("%s is released: %v", h.name, err)
-	if err == nil && c.kind == quiet { // whether nothing comes late over a connection that lags is open
-		c.finish(h.name)
-	}
-	if err != nil && c.kind == quiet && depth == 0 {
-		c.failf("%s is lost without a fault: %v", h.name, err)
-	}
-}
-
-// attach goes on with a hold of another instance.
-func (c *caller) attach(t token) {
-	lock, err := c.locker.Attach(context.Background(), t.Token)
-	c.note("%s attaches a hold of %d: %v", c.name, t.scope, err)
-	if err != nil {
-		return
-	}
-	c.work(&hold{name: c.name + " attached", scope: t.scope, tree: lock.Tree(), gate: t.gate, claims: t.claims, fence: lock.Fence(), until: lock.Until}, lock, 0, 1)
 }

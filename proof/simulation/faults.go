@@ -99,11 +99,22 @@ func (w *world) inspect() {
 			w.failf("the server does not answer: %v", err)
 			return
 		}
-		w.mu.Lock()
-		healthy := w.fault.Add(timeout + 5*time.Second)
-		finishedBefore := time.Now().Add(-timeout - 5*time.Second)
-		if healthy.After(time.Now()) || w.kind == lossy {
-			finishedBefore = time.Time{}
+		// What ended before then, without a fault since, is gone.
+		healthySince := func(d time.Duration) time.Time {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if since := time.Now().Add(-d); w.kind != lossy && !w.fault.After(since) {
+				return since
+			}
+			return time.Time{}
+		}
+		calls := healthySince(timeout + 5*time.Second)
+		scopes := calls
+		if w.kind != quiet { // what could not be released ends with its lease
+			scopes = healthySince(timeout + 5*time.Second + w.leased())
+		}
+		if w.small { // a withdrawal may be lost
+			calls = scopes
 		}
 		gone := func(name string) (gone, over bool) {
 			w.mu.Lock()
@@ -111,8 +122,7 @@ func (w *world) inspect() {
 			at, gone := w.gone[name]
 			return gone, gone && w.kind != lossy && time.Since(at) > w.leased()+100*time.Millisecond
 		}
-		w.mu.Unlock()
 		w.outlive(believed, snapshot, w.trueTime)
-		w.look(snapshot, gone, finishedBefore)
+		w.look(snapshot, gone, calls, scopes)
 	}
 }

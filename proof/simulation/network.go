@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"context"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -19,6 +20,8 @@ type network struct {
 	delay  time.Duration
 	serve  func(net.Conn)
 	breaks bool // a connection breaks now and then, or lags behind the others
+	// waits end what waits on the server for the instance, one after the other.
+	waits []context.CancelFunc
 
 	mu    sync.Mutex
 	up    time.Time // when what is sent goes through again
@@ -69,12 +72,47 @@ func (n *network) cut() {
 	}
 }
 
+// takes returns how long one way takes for what is sent now.
+func (n *network) takes(random *rand.Rand) time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.gone {
+		return 1000 * time.Hour
+	}
+	return max(time.Until(n.up), 0) + time.Duration(random.Int64N(int64(n.delay))) + 1
+}
+
+// wait returns the context of something that waits on the server.
+func (n *network) wait() (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancel(context.Background())
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.waits = append(n.waits, end)
+	return ctx, end
+}
+
+// breaksNow says whether one of so many messages meets a connection that breaks.
+func (n *network) breaksNow(random *rand.Rand, in int) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.breaks && random.IntN(in) == 0
+}
+
+func (n *network) isGone() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.gone
+}
+
 // end lets nothing through any more: the instance is gone. Its own ends of the connections stay
 // open.
 func (n *network) end() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.gone = true
+	for _, end := range n.waits {
+		end()
+	}
 	for _, c := range n.conns {
 		c.other.fail(io.EOF)
 	}

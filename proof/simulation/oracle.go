@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,8 +23,12 @@ type hold struct {
 	gate   bool
 	claims []pathlock.Claim
 	fence  uint64
-	until  func() time.Time // the end of its lease, as its process knows it
-	ended  time.Time        // zero while it lasts
+	// since is when it began, if that is later than its fence tells.
+	since    time.Time
+	degraded bool             // it keeps nobody out
+	until    func() time.Time // the end of its lease, as its process knows it
+	ctx      context.Context  // of the lock
+	ended    time.Time        // zero while it lasts
 }
 
 // oracle judges what the instances see. It knows nothing of their code.
@@ -43,6 +49,14 @@ type oracle struct {
 	grants   int
 	// grantees has whose scope got a fence.
 	grantees map[grantee]int
+	// revoked are the scopes whose holds somebody else has ended or shortened, which their
+	// processes learn later.
+	revoked map[int]bool
+	// refreshed are the scopes of holds that may end earlier than their processes were told.
+	refreshed map[int]bool
+	// kept are the calls, and the scopes, whose grants may outlive their process: they were
+	// detached.
+	kept map[string]bool
 }
 
 type grantee struct {
@@ -52,7 +66,7 @@ type grantee struct {
 
 // conflict says whether two holds exclude each other.
 func (h *hold) conflict(other *hold) bool {
-	return h.scope != other.scope && h.tree == other.tree && (h.gate || other.gate || modes.Exclude(h.claims, other.claims))
+	return h.scope != other.scope && !other.degraded && h.tree == other.tree && (h.gate || other.gate || modes.Exclude(h.claims, other.claims))
 }
 
 // latest returns the greatest fence that anybody has been told of in a tree.
@@ -68,6 +82,23 @@ func (o *oracle) began(ctx context.Context, h *hold, before uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.grants++
+	h.ctx = ctx
+	if o.revoked[h.scope] || ctx.Err() != nil {
+		return
+	}
+	for _, other := range o.holds {
+		if other.scope == h.scope && other.tree == h.tree && other.lives() && other.degraded != h.degraded {
+			o.fail("%s and %s are of one scope, and the store knows one of them", h.name, other.name)
+		}
+	}
+	if h.degraded {
+		o.holds = append(o.holds, h)
+		context.AfterFunc(ctx, func() { o.ended(h) })
+		return
+	}
+	if granted := o.granted(h.tree, h.fence); granted.After(h.since) {
+		h.since = granted
+	}
 	if !o.lossy && before > 0 && h.fence <= before {
 		o.fail("%s got fence %d, and %d was known when it asked", h.name, h.fence, before)
 	}
@@ -83,10 +114,10 @@ func (o *oracle) began(ctx context.Context, h *hold, before uint64) {
 			continue
 		}
 		first, second := h, other
-		if other.fence < h.fence {
+		if other.since.Before(h.since) {
 			first, second = other, h
 		}
-		if granted := o.granted(second.tree, second.fence); first.ended.IsZero() && now.After(granted) || first.ended.After(granted) {
+		if granted := second.since; first.ended.IsZero() && now.After(granted) || first.ended.After(granted) {
 			o.fail("%s (fence %d) ended at %v, and %s (fence %d) was granted at %v", first.name, first.fence, first.ended, second.name, second.fence, granted)
 		}
 	}
@@ -106,11 +137,73 @@ func (o *oracle) ended(h *hold) {
 	}
 }
 
+// lives says whether somebody believes in the hold now.
+func (h *hold) lives() bool { return h.ended.IsZero() && h.ctx.Err() == nil }
+
+// revoke notes that somebody is about to end or to shorten the holds of a scope, whose process will
+// learn of it. It returns them.
+func (o *oracle) revoke(scope int) (revoked []*hold) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.revoked[scope] = true
+	return o.end(func(h *hold) bool { return h.scope == scope })
+}
+
+// refresh notes that somebody sets the end of a scope's holds.
+func (o *oracle) refresh(scope int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.refreshed[scope] = true
+}
+
+// exchanging notes that what a hold relies on is about to change, for all of its scope.
+func (o *oracle) exchanging(h *hold) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.end(func(other *hold) bool { return other.scope == h.scope })
+}
+
+// end ends the live holds that match, and returns them. It expects mu to be locked.
+func (o *oracle) end(match func(*hold) bool) (all []*hold) {
+	for _, h := range o.holds {
+		if h.ended.IsZero() && match(h) {
+			h.ended = time.Now()
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// keep notes that what a call or a scope was granted may outlive its process from now on.
+func (o *oracle) keep(what string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept[what] = true
+}
+
+// isRevoked says whether somebody else has ended holds of a scope.
+func (o *oracle) isRevoked(scope int) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.revoked[scope]
+}
+
+// learn judges that the contexts of holds that were ended from outside end in time.
+func (o *oracle) learn(all []*hold, within time.Duration) {
+	time.AfterFunc(within, func() {
+		for _, h := range all {
+			if h.ctx.Err() == nil {
+				o.fail("%s goes on %v after it was ended from outside", h.name, within)
+			}
+		}
+	})
+}
+
 // forgot notes that the server has forgotten everything. A holder learns of it when its lease ends
 // at the latest, or with the next renewal if that is answered.
 func (o *oracle) forgot(lease, renewal time.Duration, answered func() bool) {
 	o.mu.Lock()
-	live := slices.DeleteFunc(slices.Clone(o.holds), func(h *hold) bool { return !h.ended.IsZero() })
+	live := slices.DeleteFunc(slices.Clone(o.holds), func(h *hold) bool { return !h.lives() || h.degraded })
 	o.mu.Unlock()
 	check := func(after time.Duration, applies func() bool) {
 		time.AfterFunc(after, func() {
@@ -127,21 +220,22 @@ func (o *oracle) forgot(lease, renewal time.Duration, answered func() bool) {
 	check(renewal, answered)
 }
 
-// finish notes that a call has ended without a grant, or has released it.
-func (o *oracle) finish(note string) {
+// finish notes that a call has ended without a grant, or has released it, or that a scope has
+// nothing any more.
+func (o *oracle) finish(name string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.finished[note] = time.Now()
+	o.finished[name] = time.Now()
 }
 
-// believed returns when live holds end, by their names, as their processes know it.
-func (o *oracle) believed() map[string]time.Time {
+// believed returns when live holds end, as their processes know it.
+func (o *oracle) believed() map[*hold]time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	all := make(map[string]time.Time)
+	all := make(map[*hold]time.Time)
 	for _, h := range o.holds {
-		if h.ended.IsZero() && !o.lossy {
-			all[h.name] = h.until()
+		if h.lives() && !o.lossy && !h.degraded {
+			all[h] = h.until()
 		}
 	}
 	return all
@@ -150,29 +244,60 @@ func (o *oracle) believed() map[string]time.Time {
 // nameOf returns who asked for what a server has: a request of HTTP, or else a call.
 func nameOf(e pathlock.Entry) string { return cmp.Or(e.Origin.RequestID, e.Note) }
 
-// outlive judges that no process believes in a lease for longer than the server does. A time of the
+// scopeOf returns whose an entry is: the names of calls have its number.
+func scopeOf(e pathlock.Entry) (scope int) {
+	if parts := strings.Split(nameOf(e), "/"); len(parts) == 3 {
+		scope, _ = strconv.Atoi(parts[1])
+	}
+	return scope
+}
+
+// outlive judges that the server has all that a process believes in, and for as long. A time of the
 // server has whole milliseconds.
-func (o *oracle) outlive(believed map[string]time.Time, s pathlock.Snapshot, ends func(time.Time) time.Time) {
-	for _, e := range s.Holders {
-		if until, live := believed[nameOf(e)]; live && until.After(ends(e.Until).Add(time.Millisecond)) {
-			o.fail("%s believes in its lease until %v, the server until %v", nameOf(e), until, ends(e.Until))
+func (o *oracle) outlive(believed map[*hold]time.Time, s pathlock.Snapshot, ends func(time.Time) time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for h, until := range believed {
+		if h.tree != s.Tree || !h.lives() {
+			continue
+		}
+		if !until.After(time.Now()) {
+			o.fail("%s goes on, and its lease was to end at %v", h.name, until)
+		}
+		var has []pathlock.Claim
+		gate := false
+		for _, e := range s.Holders {
+			if nameOf(e) == h.name && !o.refreshed[h.scope] && until.After(ends(e.Until).Add(time.Millisecond)) {
+				o.fail("%s believes in its lease until %v, the server until %v", nameOf(e), until, ends(e.Until))
+			}
+			if scopeOf(e) == h.scope {
+				gate = gate || e.Gate
+				has = append(has, e.Claims...)
+			}
+		}
+		lacks := func(c pathlock.Claim) bool { return !modes.Cover(has, c) }
+		if !gate && (h.gate || slices.ContainsFunc(h.claims, lacks)) {
+			o.fail("%s relies on %v, and the server has %v", h.name, h.claims, has)
 		}
 	}
 }
 
 // look judges what the server has: nothing of an instance whose last lease is over, and nothing for
-// a call of a live instance that was over before the given moment.
-func (o *oracle) look(s pathlock.Snapshot, gone func(instance string) (gone, over bool), finishedBefore time.Time) {
+// a call or a scope of a live instance that was over before the given moment.
+func (o *oracle) look(s pathlock.Snapshot, gone func(instance string) (gone, over bool), calls, scopes time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range slices.Concat(s.Holders, s.Waiters) {
 		what := fmt.Sprintf("%s of %s, until %v", nameOf(e), e.Origin.Instance, e.Until)
 		gone, over := gone(e.Origin.Instance)
-		if over && !e.Detached {
+		kept := o.kept[nameOf(e)] || !strings.HasPrefix(nameOf(e), partMark) && o.kept[fmt.Sprint(scopeOf(e))]
+		if over && !kept {
 			o.fail("a lease after its instance was gone, there is %s", what)
 		}
-		if at, finished := o.finished[nameOf(e)]; finished && !gone && at.Before(finishedBefore) {
-			o.fail("over at %v, and still there: %s", at, what)
+		for name, before := range map[string]time.Time{nameOf(e): calls, fmt.Sprint(scopeOf(e)): scopes} {
+			if at, finished := o.finished[name]; finished && !gone && at.Before(before) {
+				o.fail("over at %v, and still there: %s", at, what)
+			}
 		}
 	}
 }

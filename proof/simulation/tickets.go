@@ -146,14 +146,7 @@ func (b *tickets) travel(ctx context.Context) error {
 	}
 }
 
-func (b *tickets) takes() time.Duration {
-	b.network.mu.Lock()
-	defer b.network.mu.Unlock()
-	if b.network.gone {
-		return 1000 * time.Hour
-	}
-	return max(time.Until(b.network.up), 0) + time.Duration(b.random.Int64N(int64(b.network.delay))) + 1
-}
+func (b *tickets) takes() time.Duration { return b.network.takes(b.random) }
 
 func (b *tickets) Update(ctx context.Context, tree pathlock.Tree, _ bool, change func(ticketstore.State) ticketstore.Changes) (bool, error) {
 	if err := b.travel(ctx); err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/proof/simredis"
+	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 // The store's time-out, as redisstore has it by default, and what it does after that to leave
@@ -39,12 +40,22 @@ const (
 
 func (k kind) String() string { return [...]string{"quiet", "faulty", "lossy"}[k] }
 
+// servers are those that a world may have.
+type servers int
+
+const (
+	redisOrTickets servers = iota
+	redisAlone
+	memoryAlone
+)
+
 // world is one run.
 type world struct {
 	*testing.T
 	oracle
 	seed   uint64
 	kind   kind
+	small  bool // on package memstore
 	lease  time.Duration
 	server server
 	// prompt is how soon a waiter learns of its grant where nothing fails.
@@ -66,7 +77,7 @@ type world struct {
 	trace     uint64
 	calls     int
 	faults    int
-	attached  []token
+	tokens    []*token
 	stopped   chan struct{}
 	workers   sync.WaitGroup
 }
@@ -79,42 +90,58 @@ type instance struct {
 	locker  *pathlock.Locker
 	engine  *gin.Engine
 	wait    time.Duration // of its requests
-	store   pathlock.Store
-	end     func()
-	dead    context.Context
-	crash   context.CancelFunc
+	// degrades says that it goes on without the server.
+	degrades bool
+	store    pathlock.Store
+	end      func()
+	dead     context.Context
+	crash    context.CancelFunc
 }
 
-// newWorld returns the world of a seed, of any kind, or of the given kinds on Redis.
-func newWorld(t *testing.T, seed uint64, kinds ...kind) *world {
+// newWorld returns the world of a seed: on one of the servers, of one of the kinds.
+func newWorld(t *testing.T, seed uint64, on servers, kinds ...kind) *world {
 	r := rand.New(rand.NewPCG(seed, 1))
-	onRedis := len(kinds) > 0 || r.IntN(2) == 0
-	if len(kinds) == 0 {
-		kinds = []kind{quiet, faulty, lossy}
-	}
+	onRedis := on == redisAlone || on == redisOrTickets && r.IntN(2) == 0
 	// An hour of a subscription to Redis has a thousand pings.
 	leases := []time.Duration{time.Second, 30 * time.Second, 5 * time.Minute, time.Hour}
 	if onRedis {
 		leases = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute}
 	}
+	if on == memoryAlone { // the lockers' clock ticks every second
+		leases = []time.Duration{time.Second, 5 * time.Second, 20 * time.Second}
+	}
 	w := &world{
 		T: t, seed: seed, kind: kinds[r.IntN(len(kinds))], random: r, epoch: time.Now(), gone: make(map[string]time.Time),
-		lease: leases[r.IntN(len(leases))], stopped: make(chan struct{}), rate: 1,
+		lease: leases[r.IntN(len(leases))], stopped: make(chan struct{}), rate: 1, small: on == memoryAlone,
 	}
 	w.ends = w.epoch.Add(200 * w.lease)
+	if w.small {
+		w.ends = w.epoch.Add(20 * w.lease)
+	}
 	w.at, w.shows = w.epoch, w.epoch
-	w.oracle = oracle{fail: w.failf, lossy: w.kind == lossy, granted: w.fenceTime, fences: make(map[pathlock.Tree]uint64), finished: make(map[string]time.Time), grantees: make(map[grantee]int)}
-	if w.kind == faulty {
+	w.oracle = oracle{fail: w.failf, lossy: w.kind == lossy, granted: w.fenceTime, fences: make(map[pathlock.Tree]uint64), finished: make(map[string]time.Time), grantees: make(map[grantee]int), revoked: make(map[int]bool), refreshed: make(map[int]bool), kept: make(map[string]bool)}
+	if w.kind == faulty && !w.small {
 		w.rate = 1 - r.Float64()/50 // leases last longer on the server than they should
 	}
-	if onRedis {
+	switch {
+	case w.small:
+		w.server, w.prompt = &memoryServer{now: memstore.New(), local: w.kind == quiet && r.IntN(3) == 0}, 100*time.Millisecond
+	case onRedis:
 		redis := simredis.New()
 		redis.Clock = w.serverTime
 		w.server, w.prompt = redisServer{redis}, 100*time.Millisecond
-	} else { // an update that loses to a faster one is repeated
+	default: // an update that loses to a faster one is repeated
 		w.server, w.prompt = newTicketServer(w.serverTime), time.Second
 	}
 	return w
+}
+
+// newID returns a number that nobody has.
+func (w *world) newID() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls++
+	return w.calls
 }
 
 // failf fails the test with what has happened before.
@@ -139,8 +166,8 @@ func (w *world) note(format string, args ...any) {
 		w.history = w.history[2000:]
 	}
 	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, w.trace, line) // it never fails
-	w.trace = h.Sum64()
+	_, _ = fmt.Fprint(h, line) // it never fails
+	w.trace += h.Sum64()
 }
 
 func (w *world) serverTime() time.Time {
@@ -177,7 +204,11 @@ func (w *world) start(name string) {
 	n := &network{random: rand.New(rand.NewPCG(w.random.Uint64(), 2)), delay: time.Duration(1+w.random.IntN(20)) * time.Millisecond, breaks: w.kind != quiet}
 	i := &instance{world: w, name: name, network: n}
 	i.store, i.end = w.server.open(n)
-	i.locker = pathlock.New(i.store, pathlock.WithLease(w.lease), pathlock.WithInstance(name), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
+	used := i.store
+	if i.degrades = w.kind != quiet && w.random.IntN(4) == 0; i.degrades {
+		used = pathlock.Degrade(used, pathlock.Degradation{Limit: w.lease, Log: slog.New(slog.DiscardHandler)})
+	}
+	i.locker = pathlock.New(used, pathlock.WithLease(w.lease), pathlock.WithInstance(name), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
 	i.wait = time.Duration(w.random.ExpFloat64()*float64(w.lease)).Truncate(time.Microsecond) + 1
 	i.engine = i.newEngine()
 	i.dead, i.crash = context.WithCancel(context.Background())
@@ -192,7 +223,11 @@ func (w *world) start(name string) {
 
 // run lets the world go on until its end.
 func (w *world) run() {
-	for n := range 3 {
+	instances := 3
+	if w.small {
+		instances = 2
+	}
+	for n := range instances {
 		w.start(fmt.Sprint("i", n))
 	}
 	for n := 3; time.Now().Before(w.ends); n++ {
