@@ -28,7 +28,6 @@ type token struct {
 	had, raised   time.Time
 	sets, setting int  // how often somebody has begun to set the end, and may not have done so yet
 	grown         bool // by what locks under it have left with it
-	dropped       bool // nobody will use it again
 }
 
 // someToken returns a token, nil if there is none, and sometimes nobody will have it again.
@@ -38,11 +37,11 @@ func (c *caller) someToken() *token {
 	if len(c.tokens) == 0 {
 		return nil
 	}
-	t := c.tokens[c.random.IntN(len(c.tokens))]
-	if t.dropped {
-		return nil
+	i := c.random.IntN(len(c.tokens))
+	t := c.tokens[i]
+	if c.sometimes(20) {
+		c.tokens = slices.Delete(c.tokens, i, i+1)
 	}
-	t.dropped = c.sometimes(20)
 	return t
 }
 
@@ -64,7 +63,7 @@ func (w *world) sureOf(t *token) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case t.over || w.kind == lossy:
+	case t.over || w.forced[t.id] || w.kind == lossy:
 		return time.Time{}
 	case time.Since(t.raised) < 2*time.Second && t.had.Before(t.until): // bearers learn of it later
 		return t.had
@@ -237,9 +236,7 @@ func (c *caller) force() {
 	victim := snapshot.Holders[c.random.IntN(len(snapshot.Holders))]
 	scope := scopeOf(victim)
 	c.world.mu.Lock()
-	for _, t := range c.tokens {
-		t.over = t.over || t.id == scope
-	}
+	c.forced[scope] = true
 	c.world.mu.Unlock()
 	relied := c.revoke(scope)
 	err = c.locker.ForceRelease(context.Background(), tree, victim.Owner)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -243,14 +242,6 @@ func (o *oracle) believed() map[*hold]time.Time {
 
 // nameOf returns who asked for what a server has: a request of HTTP, or else a call.
 func nameOf(e pathlock.Entry) string { return cmp.Or(e.Origin.RequestID, e.Note) }
-
-// scopeOf returns whose an entry is: the names of calls have its number.
-func scopeOf(e pathlock.Entry) (scope int) {
-	if parts := strings.Split(nameOf(e), "/"); len(parts) == 3 {
-		scope, _ = strconv.Atoi(parts[1])
-	}
-	return scope
-}
 
 // outlive judges that the server has all that a process believes in, and for as long. A time of the
 // server has whole milliseconds.

@@ -78,6 +78,7 @@ type world struct {
 	calls     int
 	faults    int
 	tokens    []*token
+	forced    map[int]bool // those from whom somebody took everything
 	stopped   chan struct{}
 	workers   sync.WaitGroup
 }
@@ -111,7 +112,7 @@ func newWorld(t *testing.T, seed uint64, on servers, kinds ...kind) *world {
 		leases = []time.Duration{time.Second, 5 * time.Second, 20 * time.Second}
 	}
 	w := &world{
-		T: t, seed: seed, kind: kinds[r.IntN(len(kinds))], random: r, epoch: time.Now(), gone: make(map[string]time.Time),
+		T: t, seed: seed, kind: kinds[r.IntN(len(kinds))], random: r, epoch: time.Now(), gone: make(map[string]time.Time), forced: make(map[int]bool),
 		lease: leases[r.IntN(len(leases))], stopped: make(chan struct{}), rate: 1, small: on == memoryAlone,
 	}
 	w.ends = w.epoch.Add(200 * w.lease)
