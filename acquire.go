@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -204,4 +205,62 @@ func (a *prepared) explain(err error) error {
 		deadlock.Path = a.spelling(deadlock.Path)
 	}
 	return err
+}
+
+// Merge has the store keep what it has granted to locks of one scope in one tree as a single grant.
+// Stores limit how many grants an owner may have in a tree: a caller that takes many locks one by
+// one stays below the limit. Locks of several scopes or trees are merged apart. They work as
+// before, but their nodes stay held until the last of those that were merged is released. Errors
+// are those of [Lock.Downgrade]. After an error the locks that it is about are as they were.
+func Merge(ctx context.Context, locks []*Lock) error {
+	byHolding := make(map[*holding][]*Lock)
+	for _, k := range locks {
+		byHolding[k.holding] = append(byHolding[k.holding], k)
+	}
+	var failed []error
+	for h, own := range byHolding {
+		failed = append(failed, h.merge(ctx, own))
+	}
+	return errors.Join(failed...)
+}
+
+// merge is [Merge] for locks of one holding.
+func (h *holding) merge(ctx context.Context, locks []*Lock) error {
+	granted := slices.DeleteFunc(slices.Clone(locks), func(k *Lock) bool { return k.reentrant })
+	if len(granted) < 2 {
+		return nil
+	}
+	var parts []*grant
+	return granted[0].exchange(ctx, func() (prepared, error) {
+		req := granted[0].again()
+		for _, k := range granted {
+			if !k.released {
+				parts = append(parts, k.pins...)
+			}
+		}
+		for _, g := range parts {
+			req.Gate, req.Claims = req.Gate || g.gate, append(req.Claims, g.claims...)
+		}
+		return prepared{Request: req, folded: Normalize(req.Claims...)}, nil
+	}, func(fresh *Lock) {
+		whole := fresh.pins[0]
+		whole.pins, fresh.pins = 0, nil
+		for _, k := range locks {
+			if k.released {
+				continue
+			}
+			var kept []*grant
+			for _, g := range k.pins {
+				if slices.Contains(parts, g) {
+					fresh.pins = append(fresh.pins, g) // which gives it back
+				} else {
+					kept = append(kept, g)
+				}
+			}
+			if len(kept) < len(k.pins) {
+				kept = append(kept, whole)
+				k.pins, whole.pins = kept, whole.pins+1
+			}
+		}
+	})
 }

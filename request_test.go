@@ -118,7 +118,6 @@ func TestExchange_ofTheGate(t *testing.T) {
 func TestMerge(t *testing.T) {
 	l, store := newLocker()
 	outer := acquire(t.Context(), t, l, "X /outer")
-	scope := l.Scope(outer.Context())
 	var locks []*pathlock.Lock
 	for _, text := range []string{"X /a", "S /b", "X /a/deep", "X /outer/deep", "X /c, X /d"} {
 		locks = append(locks, acquire(outer.Context(), t, l, text))
@@ -127,7 +126,7 @@ func TestMerge(t *testing.T) {
 	elsewhere.Tree = tree(t, "another")
 	other, err := l.Acquire(outer.Context(), elsewhere)
 	testerr.Must(t, err)
-	testerr.None(t, scope.Merge(t.Context(), append(slices.Clone(locks), other)))
+	testerr.None(t, pathlock.Merge(t.Context(), append(slices.Clone(locks), other)))
 	grants := func(want int) {
 		t.Helper()
 		snapshot, err := l.Snapshot(t.Context(), outer.Tree())
@@ -145,7 +144,7 @@ func TestMerge(t *testing.T) {
 		release(t, lock)
 	}
 	store.Set(testlock.Failing(pathlock.ErrUnavailable, "acquire"))
-	testerr.Is(t, "merging while the store is away", scope.Merge(t.Context(), []*pathlock.Lock{outer, last}), pathlock.ErrUnavailable)
+	testerr.Is(t, "merging while the store is away", pathlock.Merge(t.Context(), []*pathlock.Lock{outer, last}), pathlock.ErrUnavailable)
 	store.Set(nil)
 	grants(2)
 	release(t, last)

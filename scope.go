@@ -222,53 +222,6 @@ func (s *Scope) newGrantID() GrantID {
 	return GrantID(s.prefix + strconv.FormatInt(s.grantIDs, 10))
 }
 
-// Merge has the store keep what it has granted to some locks of the scope in one tree as a single
-// grant. Stores limit how many grants an owner may have in a tree: a caller that takes many locks
-// one by one stays below the limit. The locks work as before, but their nodes stay held until the
-// last of them is released. Errors are those of [Lock.Downgrade]. After an error the locks are as
-// they were.
-func (s *Scope) Merge(ctx context.Context, locks []*Lock) error {
-	own := slices.DeleteFunc(slices.Clone(locks), func(k *Lock) bool { return k.reentrant || k.holding.scope != s })
-	if len(own) < 2 {
-		return nil
-	}
-	h := own[0].holding
-	var parts []*grant
-	return own[0].exchange(ctx, func() (prepared, error) {
-		req := own[0].again()
-		for _, k := range own {
-			if k.holding == h && !k.released {
-				parts = append(parts, k.pins...)
-			}
-		}
-		for _, g := range parts {
-			req.Gate, req.Claims = req.Gate || g.gate, append(req.Claims, g.claims...)
-		}
-		return prepared{Request: req, folded: Normalize(req.Claims...)}, nil
-	}, func(fresh *Lock) {
-		isPart := func(g *grant) bool { return slices.Contains(parts, g) }
-		whole := fresh.pins[0]
-		whole.pins, fresh.pins = 0, nil
-		for _, k := range locks {
-			if k.holding != h || k.released {
-				continue
-			}
-			var kept []*grant
-			for _, g := range k.pins {
-				if isPart(g) {
-					fresh.pins = append(fresh.pins, g) // which gives it back
-				} else {
-					kept = append(kept, g)
-				}
-			}
-			if len(kept) < len(k.pins) {
-				kept = append(kept, whole)
-				k.pins, whole.pins = kept, whole.pins+1
-			}
-		}
-	})
-}
-
 // hold enters a grant that the store has made, and returns the lock on it. If the lease has ended
 // by the clock, it enters nothing, and the error matches ErrLost. It also matches ErrLost, and
 // ErrUnavailable too, if the store has made either this grant or what the scope holds in the tree,

@@ -68,7 +68,7 @@
 //     otherwise: see [WithMaxTxnOps]. More requests than that are let in by several transactions.
 //     But all grants of an owner share a lease, and are written together. So an owner may have 120
 //     grants in a tree, eight fewer than there are operations. Who takes more locks one by one merges
-//     them ([pathlock.Scope.Merge]), as package gormplugin does.
+//     them ([pathlock.Merge]), as package gormplugin does.
 //   - etcd takes 1.5 MB in a transaction: see --max-request-bytes. A request for many thousands of
 //     nodes gets an error that matches [pathlock.ErrInvalidRequest].
 //   - A full database, beyond --quota-backend-bytes, grants nothing. Releases go on.

@@ -198,20 +198,14 @@ const manyLocks = 32
 
 // MergeLocks has the store keep many locks of the transaction as one grant: stores limit how many
 // an owner may have. If that fails, nothing changes, and the next portion may succeed.
-func (t *Transaction) MergeLocks(ctx context.Context, scope *pathlock.Scope) {
+func (t *Transaction) MergeLocks(ctx context.Context) {
 	t.mu.Lock()
 	var locks []*pathlock.Lock
 	if len(t.locks)-t.merged >= manyLocks {
 		locks, t.merged = slices.Clone(t.locks[t.merged:]), len(t.locks)
 	}
 	t.mu.Unlock()
-	byTree := make(map[pathlock.Tree][]*pathlock.Lock)
-	for _, lock := range locks {
-		byTree[lock.Tree()] = append(byTree[lock.Tree()], lock)
-	}
-	for _, locks := range byTree {
-		_ = scope.Merge(ctx, locks)
-	}
+	_ = pathlock.Merge(ctx, locks)
 }
 
 // Release releases locks, the last one first. A hold that the store cannot release ends with its

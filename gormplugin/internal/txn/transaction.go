@@ -48,7 +48,8 @@ type Transaction struct {
 	mu sync.Mutex
 	// scope owns the transaction's locks; nil until there are any.
 	scope *pathlock.Scope
-	// locks are released at the end, the last one first. So many of them are merged.
+	// locks are released at the end, the last one first. The first of them, as many as merged says,
+	// were handed to [pathlock.Merge].
 	locks  []*pathlock.Lock
 	merged int
 	// closed is set once the locks have been released.

@@ -50,7 +50,7 @@ func (s *statement) acquire(d plan.Demand, wait time.Duration) error {
 	s.scope = s.tx.ScopeFor(ctx)
 	locks, err := s.locksOf(ctx, d, wait)
 	s.tx.ReleaseAtEnd(locks...)
-	s.tx.MergeLocks(ctx, s.scope)
+	s.tx.MergeLocks(ctx)
 	for _, lock := range locks {
 		s.Fence = max(s.Fence, lock.Fence())
 	}
