@@ -143,7 +143,7 @@ func (l *Locker) ForceRelease(ctx context.Context, tree Tree, owner Owner) error
 	if err := l.store.ForceRelease(ctx, tree, owner); err != nil {
 		return err
 	}
-	l.renewer.RenewNow(tree, func(h *holding) bool { return h.scope.owner == owner })
+	l.renewNow(tree, owner)
 	l.log.WarnContext(ctx, "pathlock: released by force", "tree", tree, "owner", owner)
 	return nil
 }

@@ -194,7 +194,7 @@ func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) 
 			// The loss is known and reported. The store was asked in case it still has something.
 		case errors.Is(failed, ErrNotHeld):
 			// What else the owner has shares the lease, and is probably lost, too: the store knows.
-			l.renewer.RenewNow(h.tree, func(other *holding) bool { return other.scope.owner == h.scope.owner })
+			l.renewNow(h.tree, h.scope.owner)
 			err = h.lostError(errNotThere)
 		case failed != nil:
 			err = failed

@@ -9,6 +9,12 @@ import (
 	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
+// renewNow asks the store at once about what this locker holds for an owner in a tree, which is
+// probably lost.
+func (l *Locker) renewNow(tree Tree, owner Owner) {
+	l.renewer.RenewNow(tree, func(h *holding) bool { return h.scope.owner == owner })
+}
+
 // renew renews leases of one tree, or asks how long one hold that is not renewed lasts. It notes
 // the outcome for each.
 func (l *Locker) renew(c *lease.Call[Tree, *holding]) {
