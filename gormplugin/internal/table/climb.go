@@ -37,7 +37,9 @@ func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		maps.Copy(found, byID(nodes))
+		for _, n := range nodes {
+			found[n.ID] = n
+		}
 	}
 	t.ancestry.learn(found)
 	// A row that is not among those found may be there by another spelling.

@@ -105,26 +105,25 @@ func (t *Table) ReadRanges(db *gorm.DB, s Selection) (nodes []*Node, err error) 
 // an equality on the primary key takes no gap lock. A look-up by path would, and inserts elsewhere
 // in the tree would wait for it.
 func (t *Table) ByID(db *gorm.DB, ids []any, lock string) (map[any]*Node, error) {
-	some := append([]any{}, ids...) // never nil, which stands for all rows
-	nodes, err := t.Read(db, Selection{Keys: some, Lock: lock})
+	found := make(map[any]*Node, len(ids))
+	if len(ids) == 0 { // no keys at all would stand for all rows
+		return found, nil
+	}
+	nodes, err := t.Read(db, Selection{Keys: ids, Lock: lock})
 	if err != nil {
 		return nil, err
 	}
-	found := byID(nodes)
-	return found, t.CheckSpelling(found, ids)
-}
-
-// byID returns rows by their ids.
-func byID(nodes []*Node) map[any]*Node {
-	rows := make(map[any]*Node, len(nodes))
 	for _, n := range nodes {
-		rows[n.ID] = n
+		found[n.ID] = n
 	}
-	return rows
+	return found, t.CheckSpelling(found, ids)
 }
 
 // CheckSpelling refuses a row that the database has found by a key that is spelled otherwise.
 func (t *Table) CheckSpelling(rows map[any]*Node, keys []any) error {
+	if !slices.ContainsFunc(keys, func(key any) bool { _, isText := key.(string); return isText }) {
+		return nil // other keys have one spelling
+	}
 	asked := make(map[any]bool, len(keys))
 	for _, key := range keys {
 		asked[key] = true
