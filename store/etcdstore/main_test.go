@@ -34,11 +34,10 @@ func connect(t testing.TB, addrs ...string) *clientv3.Client {
 	return client
 }
 
-// newStore returns a store that is closed at the end of the test. Unless the test bounds its calls,
-// a busy machine fails none.
+// newStore returns a store that is closed at the end of the test.
 func newStore(t testing.TB, client *clientv3.Client, opts ...Option) *store {
 	t.Helper()
-	s := onClient(client, append([]Option{WithTimeout(testlock.Patience)}, opts...))
+	s := onClient(client, testlock.Patiently(WithTimeout, opts))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), testlock.Patience)
 		defer cancel()

@@ -47,7 +47,7 @@ type server struct {
 
 // store returns a store that is closed at the end of the test.
 func (s *server) store(opts ...Option) *store {
-	return closeStore(s.t, New(s.Client(), patiently(opts)...))
+	return closeStore(s.t, New(s.Client(), testlock.Patiently(WithTimeout, opts)...))
 }
 
 // calls returns how often the server has carried out a command.

@@ -52,11 +52,8 @@ func plain(*redis.Options) {}
 // newStore returns a store with a client of its own for the shared Redis.
 func newStore(t testing.TB, opts ...Option) *store {
 	t.Helper()
-	return closeStore(t, New(connect(t, plain), patiently(opts)...))
+	return closeStore(t, New(connect(t, plain), testlock.Patiently(WithTimeout, opts)...))
 }
-
-// patiently bounds calls, unless a test does, so that a busy machine fails none.
-func patiently(opts []Option) []Option { return append([]Option{WithTimeout(patience)}, opts...) }
 
 // distant returns a store that reaches the shared Redis through a proxy.
 func distant(t testing.TB, change func(*redis.Options), opts ...Option) (s *store, proxy *testnet.Proxy) {
@@ -66,7 +63,7 @@ func distant(t testing.TB, change func(*redis.Options), opts ...Option) (s *stor
 		o.Dialer = proxy.Dial
 		change(o)
 	})
-	s = closeStore(t, New(client, patiently(opts)...))
+	s = closeStore(t, New(client, testlock.Patiently(WithTimeout, opts)...))
 	t.Cleanup(proxy.Resume)
 	return s, proxy
 }

@@ -121,18 +121,13 @@ func run(t testing.TB, db *sql.DB, statement string) {
 // store opens a store until the end of the test, in tables that are there afterwards.
 func (d database) store(t testing.TB, opts ...sqlstore.Option) *sqlstore.Store {
 	t.Helper()
-	s, err := sqlopen.Open(d.url, patiently(opts)...)
+	s, err := sqlopen.Open(d.url, testlock.Patiently(sqlstore.WithTimeout, opts)...)
 	testerr.Must(t, err)
 	t.Cleanup(func() {
 		testerr.Is(t, "closing the store", s.Close(context.WithoutCancel(t.Context())), nil)
 	})
 	testerr.Must(t, s.Create(t.Context()))
 	return s
-}
-
-// patiently bounds calls, unless a test does, so that a busy machine fails none.
-func patiently(opts []sqlstore.Option) []sqlstore.Option {
-	return append([]sqlstore.Option{sqlstore.WithTimeout(testlock.Patience)}, opts...)
 }
 
 // behind returns the same database behind a proxy.
@@ -170,7 +165,7 @@ func (d database) mortal(t testing.TB) (victim *sqlstore.Store, crash func()) {
 // on returns a store on a pool, until the end of the test.
 func (d database) on(t testing.TB, db *sql.DB, opts ...sqlstore.Option) *sqlstore.Store {
 	t.Helper()
-	s, err := sqlstore.New(db, d.dialect, patiently(opts)...)
+	s, err := sqlstore.New(db, d.dialect, testlock.Patiently(sqlstore.WithTimeout, opts)...)
 	testerr.Must(t, err)
 	t.Cleanup(func() { _ = s.Close(context.WithoutCancel(t.Context())) })
 	return s

@@ -36,11 +36,10 @@ func TestConformance(t *testing.T) {
 		}))
 }
 
-// newStore returns a store on some servers that is closed at the end of the test. Unless the test
-// bounds its calls, a busy machine fails none.
+// newStore returns a store on some servers that is closed at the end of the test.
 func newStore(t testing.TB, servers string, opts ...Option) *store {
 	t.Helper()
-	made, err := New(strings.Split(servers, ","), append([]Option{WithTimeout(testlock.Patience)}, opts...)...)
+	made, err := New(strings.Split(servers, ","), testlock.Patiently(WithTimeout, opts)...)
 	testerr.Must(t, err)
 	s := made.(*store)
 	t.Cleanup(func() {

@@ -18,6 +18,12 @@ const Long = 10 * time.Minute
 // Patience is how long a test waits for what has to happen.
 const Patience = 30 * time.Second
 
+// Patiently puts a bound of [Patience] before the options of a store, whose option for that is
+// timeout: unless a test bounds the store's calls, a busy machine fails none.
+func Patiently[O any](timeout func(time.Duration) O, opts []O) []O {
+	return append([]O{timeout(Patience)}, opts...)
+}
+
 // Tree returns a tree of the test's own.
 func Tree(t testing.TB) pathlock.Tree {
 	t.Helper()
