@@ -125,11 +125,17 @@ func load[T any](tx *gorm.DB, what string, id int64) (T, error) {
 	return row, err
 }
 
-// NameTakenError says which name is taken. It matches [ErrNameTaken].
+// NameTakenError says which name is taken: "" if it is one of several, as in an import. It matches
+// [ErrNameTaken].
 type NameTakenError struct{ Name string }
 
 // Error implements error.
-func (e *NameTakenError) Error() string { return fmt.Sprintf("the name %q is taken", e.Name) }
+func (e *NameTakenError) Error() string {
+	if e.Name == "" {
+		return "others have taken one of the names meanwhile: send the request again"
+	}
+	return fmt.Sprintf("the name %q is taken", e.Name)
+}
 
 // Unwrap returns [ErrNameTaken].
 func (e *NameTakenError) Unwrap() error { return ErrNameTaken }
