@@ -9,7 +9,6 @@ package offstore
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -55,10 +54,8 @@ func (s *store) Snapshot(_ context.Context, tree pathlock.Tree) (pathlock.Snapsh
 // Trees returns none.
 func (s *store) Trees(context.Context) ([]pathlock.Tree, error) { return nil, nil }
 
-// ForceRelease says that there is nothing to take away.
-func (s *store) ForceRelease(_ context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
-	return fmt.Errorf("%w: owner %s in %s: the store holds nothing", pathlock.ErrNotHeld, owner.Short(), tree)
-}
+// ForceRelease does nothing. It never fails, so that clients can release what a token names.
+func (s *store) ForceRelease(context.Context, pathlock.Tree, pathlock.Owner) error { return nil }
 
 // Close does nothing: there is nothing to end, and later calls are answered as before.
 func (s *store) Close(context.Context) error { return nil }
