@@ -91,8 +91,12 @@ func isKept(t *testing.T, api *apitest.API, path string) {
 			t.Errorf("%s, %s: %d with %d bytes, %v", path, encoding, again.Status, len(again.Body), again.Header)
 		}
 	}
-	if other := api.Do(t, "GET", path, "", "If-None-Match", `W/"x"`); other.Status != http.StatusOK || len(other.Body) == 0 {
-		t.Errorf("%s, which has changed: %d with %d bytes", path, other.Status, len(other.Body))
+	whole := api.Do(t, "GET", path, "")
+	for _, asked := range [][]string{{"If-None-Match", `W/"x"`}, {"If-Match", `"x"`}, {"Range", "bytes=0-1"}, {"Range", "bytes=9000000-"}} {
+		other := api.Do(t, "GET", path, "", asked...)
+		if other.Status != http.StatusOK || !bytes.Equal(other.Body, whole.Body) || other.Header.Get("Content-Type") != whole.Header.Get("Content-Type") {
+			t.Errorf("%s with %v: %d with %d bytes, %v", path, asked, other.Status, len(other.Body), other.Header)
+		}
 	}
 }
 

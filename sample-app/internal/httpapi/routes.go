@@ -189,6 +189,5 @@ func (a *api) keep(c *gin.Context, body any) {
 		a.fail(c, err)
 		return
 	}
-	c.Header("Content-Type", "application/json; charset=utf-8")
-	send(c.Writer, c.Request, "", content)
+	send(c.Writer, c.Request, "application/json; charset=utf-8", content)
 }
