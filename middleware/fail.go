@@ -67,7 +67,7 @@ func (m *Locks) Fail(c *gin.Context, err error, own ...func(c *gin.Context, err 
 	if m.config.Redact != nil {
 		m.config.Redact(c, p)
 	}
-	web.AnnounceRetry(c.Writer.Header(), p.RetryAfter)
+	web.BeginProblem(c.Writer.Header(), p.RetryAfter)
 	m.config.WriteProblem(c, p)
 }
 

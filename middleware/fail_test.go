@@ -62,9 +62,14 @@ func TestFail_whatFailedDecidesTheAnswer(t *testing.T) {
 	} {
 		t.Run(tt.err.Error(), func(t *testing.T) {
 			f := newFixture(t, memstore.New(), middleware.Config{})
-			f.failing(func(*gin.Context) error { return tt.err })
+			f.failing(func(c *gin.Context) error {
+				c.Header("Content-Length", "7") // of the answer that it had in mind
+				return tt.err
+			})
 			w := f.send("DELETE", "/suites/2", "")
-			f.is("the answer", w, tt.status, tt.kind)
+			if f.is("the answer", w, tt.status, tt.kind); w.Header().Get("Content-Length") != "" {
+				t.Error("the answer has the length of another one")
+			}
 			if got := w.Header().Get("Retry-After") != ""; got != tt.retry {
 				t.Errorf("Retry-After is %q", w.Header().Get("Retry-After"))
 			}

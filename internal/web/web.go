@@ -16,10 +16,13 @@ import (
 // ProblemType begins the types of pathlock's problems. A slug such as "locked" follows.
 const ProblemType = "urn:pathlock:problem:"
 
-// AnnounceRetry sets the header Retry-After to a time that is not 0, in whole seconds, rounded up.
-func AnnounceRetry(h http.Header, after time.Duration) {
-	if after > 0 {
-		h.Set("Retry-After", strconv.Itoa(int((after+time.Second-1)/time.Second)))
+// BeginProblem makes an answer's headers those of a problem, whoever writes it. It sets Retry-After
+// to a time that is not 0, in whole seconds, rounded up. A Content-Length was meant for the answer
+// that failed: net/http would cut the problem there.
+func BeginProblem(h http.Header, retryAfter time.Duration) {
+	h.Del("Content-Length")
+	if retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((retryAfter+time.Second-1)/time.Second)))
 	}
 }
 
@@ -27,7 +30,7 @@ func AnnounceRetry(h http.Header, after time.Duration) {
 // problem cannot be encoded.
 func WriteProblem(w http.ResponseWriter, status int, problem any, retryAfter time.Duration) {
 	body, err := json.Marshal(problem)
-	AnnounceRetry(w.Header(), retryAfter)
+	BeginProblem(w.Header(), retryAfter)
 	if err == nil {
 		w.Header().Set("Content-Type", "application/problem+json")
 	}
