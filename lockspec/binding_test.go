@@ -195,7 +195,7 @@ func TestBindRefuses(t *testing.T) {
 		field string
 		says  string
 	}{
-		{"a missing id", lockspec.Delete(id), nodes, noParent, lockspec.ErrInvalid, "id", "is missing"},
+		{"a parameter that the route lacks", lockspec.Delete(id), nodes, noParent, lockspec.ErrSpec, "", `no parameter "id"`},
 		{"a slash in a name", lockspec.Insert(parent, name), nodes, with("json name", "x/y"), lockspec.ErrInvalid, "name", "contains a slash"},
 		{"a bad name of an unknown node", lockspec.Rename(id, name), nodes, request{"param id": "99", "json name": "."}, lockspec.ErrInvalid, "name", "is reserved"},
 		{"an id that none can be", lockspec.Delete(id), nodes, with("param id", "-1"), pathlock.ErrInvalidID, "id", "is negative"},

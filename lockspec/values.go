@@ -31,7 +31,8 @@ type boundPart struct {
 // The error is one of:
 //   - an [*InvalidError] for a value that is missing or makes no sense
 //   - an error of get
-//   - one that matches [ErrSpec] for a spec that makes no sense
+//   - one that matches [ErrSpec] for a spec that makes no sense, or needs a parameter that the
+//     route lacks
 func (s Spec) Read(get func(Source) (values []string, err error)) (Values, error) {
 	if err := s.Check(); err != nil {
 		return Values{}, err
@@ -142,6 +143,8 @@ func (s *Source) readAll(get getter, needed bool) ([]value, error) {
 	switch null := errors.Is(err, ErrNull); {
 	case err != nil && !null:
 		return nil, s.explain(err)
+	case len(texts) == 0 && needed && s.from == FromParam:
+		return nil, fmt.Errorf("%w: the route has no parameter %q", ErrSpec, s.name)
 	case len(texts) == 0 && needed:
 		return nil, &InvalidError{Field: s.Name(), Reason: "is missing"}
 	case len(texts) == 0:
