@@ -75,6 +75,9 @@ var (
 	_ pathlock.FailureExplainer = (*resolver)(nil)
 )
 
+// LocksBy reports whether the plugin's writes take their locks by a locker: the middleware asks.
+func (r *resolver) LocksBy(locker *pathlock.Locker) bool { return r.plugin.settings.Locker == locker }
+
 // Prepare returns a context under which Resolve keeps what it reads. A write under a context that
 // was derived from it takes what was kept, and notices by its assertion what is outdated.
 func (r *resolver) Prepare(ctx context.Context) context.Context {

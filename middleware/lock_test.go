@@ -20,23 +20,6 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-func TestLock_panicsOnSpecsThatCannotWork(t *testing.T) {
-	locks := middleware.New(pathlock.New(memstore.New()), nil, middleware.Config{})
-	for what, spec := range map[string]lockspec.Spec{
-		"the zero spec":           {},
-		"a kind without resolver": lockspec.Delete(lockspec.Param("id").Kind("case")),
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s is accepted", what)
-				}
-			}()
-			locks.Lock(spec)
-		}()
-	}
-}
-
 func TestTableLocksItsRoutesAndIsCheckedAgainstTheEngine(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	table := lockspec.Table{

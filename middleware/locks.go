@@ -3,6 +3,7 @@ package middleware
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -28,6 +29,8 @@ type Locks struct {
 	wait time.Duration
 	// explainers are the resolvers that know errors which state no failure.
 	explainers []pathlock.FailureExplainer
+	// wrong is what no route can work with, nil if nothing is.
+	wrong error
 }
 
 // preparer is a resolver that can keep what it reads, so that a write later in the same request
@@ -37,6 +40,9 @@ type preparer interface {
 	// derived from it takes what was kept.
 	Prepare(ctx context.Context) context.Context
 }
+
+// errTwoLockers refuses a plugin whose writes would wait for their own request.
+var errTwoLockers = errors.New("middleware: the plugin of a resolver has another locker: use one for both")
 
 // New returns middleware that takes locks from locker. It finds nodes by resolver, or by
 // [Config.Resolvers] if a spec names a kind. The resolver may be nil if every id of every spec has
@@ -56,7 +62,14 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 		if r, ok := r.(pathlock.FailureExplainer); ok {
 			m.explainers = append(m.explainers, r)
 		}
+		if r, ok := r.(interface{ LocksBy(*pathlock.Locker) bool }); ok && !r.LocksBy(locker) {
+			m.wrong = errTwoLockers
+		}
 	}
+	if config.Lease != 0 && config.Lease < pathlock.MinLease || config.MaxBody < 0 || config.Wait < 0 && config.Wait != pathlock.NoWait {
+		m.wrong = fmt.Errorf("middleware: Config.Lease (%v) has to be at least %v, MaxBody (%d) not negative, and Wait (%v) neither, or NoWait", config.Lease, pathlock.MinLease, config.MaxBody, config.Wait)
+	}
+	m.wrong = cmp.Or(m.wrong, locker.Check())
 	m.wait = cmp.Or(config.Wait, locker.Wait())
 	m.config.MaxBody = min(cmp.Or(config.MaxBody, defaultMaxBody), math.MaxInt64-1)
 	m.config.RetryAfter = cmp.Or(config.RetryAfter, defaultRetryAfter)
@@ -89,8 +102,9 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 // If it is used for a whole engine, it ignores requests that gin has no route for, and locks
 // nothing for handlers of [gin.Engine.NoRoute].
 //
-// Lock panics, as gin's own registration of routes does, on a spec that makes no sense or names a
-// kind without a resolver. A program with such a route should not start.
+// Lock panics, as gin's own registration of routes does, on a spec that makes no sense, on an id or
+// a kind without a resolver, on settings of the locker or the [Config] that would fail each
+// request, and if the plugin of a resolver has another locker. Such a program should not start.
 func (m *Locks) Lock(spec lockspec.Spec) gin.HandlerFunc {
 	if err := m.check(spec); err != nil {
 		panic(err)
@@ -103,13 +117,16 @@ func (m *Locks) Lock(spec lockspec.Spec) gin.HandlerFunc {
 
 // check returns why the spec cannot work with these resolvers, nil if it can.
 func (m *Locks) check(spec lockspec.Spec) error {
-	if err := spec.Check(); err != nil {
+	if err := cmp.Or(m.wrong, spec.Check()); err != nil {
 		return err
 	}
 	for _, src := range spec.Sources() {
 		if kind := src.KindName(); kind != "" && m.resolvers[kind] == nil {
 			return fmt.Errorf("middleware: there is no resolver for the kind %q of the spec's source %s", kind, src)
 		}
+	}
+	if m.resolvers[""] == nil && findsByDefault(spec) {
+		return fmt.Errorf("middleware: there is no resolver for the ids of a spec without a kind: %s", spec.Operation())
 	}
 	return nil
 }

@@ -96,3 +96,17 @@ func resolveAll(ctx context.Context, r pathlock.BatchResolver, kind string, node
 		}
 	}
 }
+
+// findsByDefault reports whether a spec has an id for the resolver of no kind: it binds a request
+// that has everything.
+func findsByDefault(spec lockspec.Spec) (does bool) {
+	values, err := spec.Read(func(lockspec.Source) ([]string, error) { return []string{"1"}, nil })
+	if err != nil {
+		return false
+	}
+	_, _ = values.Bind(func(nodes []lockspec.Node) []pathlock.Resolution {
+		does = slices.ContainsFunc(nodes, func(n lockspec.Node) bool { return n.Kind == "" })
+		return make([]pathlock.Resolution, len(nodes))
+	})
+	return does
+}

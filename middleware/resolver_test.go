@@ -2,14 +2,17 @@ package middleware_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -127,5 +130,39 @@ func TestToken_holdGoesAlongWithNodesNamedByPath(t *testing.T) {
 		}
 		f.end(mine)
 		f.nothingLeft()
+	}
+}
+
+func TestLock_panicsOnSpecsThatCannotWork(t *testing.T) {
+	id, some := lockspec.Param("id"), &nodes{}
+	for what, tt := range map[string]struct {
+		spec     lockspec.Spec
+		resolver pathlock.Resolver
+		config   middleware.Config
+		options  []pathlock.Option
+	}{
+		"it says nothing":                    {resolver: some},
+		`no resolver for the kind "case"`:    {spec: lockspec.Delete(id.Kind("case")), resolver: some},
+		"without a kind: insert":             {spec: lockspec.Insert(lockspec.JSON("parent"), lockspec.JSON("name"))},
+		"another locker":                     {spec: lockspec.Delete(id), resolver: gormplugin.New(pathlock.New(memstore.New())).Resolver(&nodes{})},
+		"Config.Lease (1ms) has to be at":    {spec: lockspec.Delete(id), resolver: some, config: middleware.Config{Lease: time.Millisecond}},
+		"MaxBody (-1) not negative":          {spec: lockspec.Delete(id), resolver: some, config: middleware.Config{MaxBody: -1}},
+		"Wait (-2s) neither":                 {spec: lockspec.Delete(id), resolver: some, config: middleware.Config{Wait: -2 * time.Second}},
+		"lease 1ms, at least 10ms is needed": {spec: lockspec.Delete(id), resolver: some, options: []pathlock.Option{pathlock.WithLease(time.Millisecond)}},
+		"":                                   {spec: lockspec.Delete(id), resolver: some, config: middleware.Config{Lease: pathlock.MinLease, Wait: pathlock.NoWait}},
+		" ":                                  {spec: lockspec.Insert(lockspec.JSON("parent").OrTop(id.Kind("case")).Kind("case"), lockspec.JSON("name")), config: middleware.Config{Resolvers: map[string]pathlock.Resolver{"case": some}}},
+	} {
+		said := ""
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					said = fmt.Sprint(p)
+				}
+			}()
+			middleware.New(pathlock.New(memstore.New(), tt.options...), tt.resolver, tt.config).Lock(tt.spec)
+		}()
+		if want := strings.TrimSpace(what); !strings.Contains(said, want) || want == "" && said != "" {
+			t.Errorf("Lock says %q, want %q", said, want)
+		}
 	}
 }
