@@ -56,6 +56,10 @@ func (k *Keys) Handle(c *gin.Context) {
 	if r := requestOf(c.Request.Context()); r != nil && r.keys == k {
 		return // it is there twice, or the request was handed on
 	}
+	if gincontext.IsLast(c) {
+		k.misplaced(c, "no handler follows, so nothing would run under the key: register Handle before the handler")
+		return
+	}
 	if k.config.Scope == nil {
 		k.misplaced(c, "Config.Scope is missing: say whose keys they are, or use OneScope")
 		return

@@ -57,7 +57,7 @@ func TestBody_isHandedOnWhole(t *testing.T) {
 func TestBody_limitOfOtherMiddlewareIsReported(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	f.engine.PUT("/limited/:id", func(c *gin.Context) { c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, 20) },
-		f.locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))))
+		f.locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))), f.mustNotServe)
 	w := f.send("PUT", "/limited/3", `{"name":"longer than twenty bytes"}`)
 	if f.is("the answer", w, http.StatusRequestEntityTooLarge, "too-large"); !strings.Contains(w.Body.String(), "at most 20 bytes") {
 		t.Errorf("answer: %s", w.Body)
@@ -129,7 +129,7 @@ func TestBody_readAndNotPutBack(t *testing.T) {
 // An empty content type before another one does not hide it.
 func TestBody_hasTwoContentTypes(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
-	f.engine.PATCH("/typed/:id", f.locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))))
+	f.engine.PATCH("/typed/:id", f.locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))), f.mustNotServe)
 	r := httptest.NewRequestWithContext(t.Context(), "PATCH", "/typed/3", strings.NewReader(`{"name":"new"}`))
 	r.Header["Content-Type"] = []string{"", "text/plain"}
 	f.is("two types", f.serveRequest(r), http.StatusUnsupportedMediaType, "unsupported-media-type")

@@ -45,6 +45,10 @@ func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 	if isUnrouted(c) {
 		return
 	}
+	if gincontext.IsLast(c) {
+		m.refuse(c, errLast)
+		return
+	}
 	v, err := m.visit(c, spec)
 	if err != nil {
 		m.refuse(c, err)
@@ -120,6 +124,10 @@ func isUnrouted(c *gin.Context) bool {
 	status := c.Writer.Status()
 	return c.FullPath() == "" && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed)
 }
+
+// errLast refuses to lock for nobody.
+var errLast = errors.New("middleware: no handler follows, so nothing would run under the locks: " +
+	"register Lock before the handler; a handler that locks by itself uses Locker.Acquire")
 
 // refuse answers a request with an error instead of serving it.
 func (m *Locks) refuse(c *gin.Context, err error) {

@@ -100,6 +100,14 @@ const (
 	requestField = "Request"
 )
 
+// IsLast reports whether gin's context runs the last handler of its chain. Whoever calls a middleware
+// there, as if it were a function, has it end before the work that it is for.
+func IsLast(gin any) bool {
+	chain := reflect.Indirect(reflect.ValueOf(gin))
+	index, handlers := chain.FieldByName("index"), chain.FieldByName("handlers")
+	return index.CanInt() && handlers.Kind() == reflect.Slice && handlers.Len() > 0 && index.Int() == int64(handlers.Len()-1)
+}
+
 // find returns the context of the request that ctx belongs to, if ctx is gin's own context or is
 // derived from it, and the request is running. It returns nil for a context that was joined.
 func find(ctx context.Context) (context.Context, *Request) {

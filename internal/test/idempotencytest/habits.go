@@ -135,6 +135,11 @@ func (s *shop) habits() {
 	s.gin.POST("/body/copied", func(c *gin.Context) { _ = c.ShouldBindBodyWith(&struct{}{}, binding.JSON) }, handle, s.create)
 	s.gin.POST("/body/gone", func(c *gin.Context) { _, _ = io.Copy(io.Discard, c.Request.Body) }, handle, s.create)
 
+	s.gin.POST("/called", func(c *gin.Context) {
+		if handle(c); !c.IsAborted() {
+			s.create(c)
+		}
+	})
 	s.gin.Group("/group", handle).POST("/twice", handle, s.create)
 	s.gin.POST("/outer/:to", handle, func(c *gin.Context) {
 		c.Request.URL.Path = "/inner/" + c.Param("to")
