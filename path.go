@@ -243,35 +243,20 @@ func FoldNothing(name string) string { return name }
 // folded applies a fold, or Fold if it is nil, to every name of p. It refuses a fold whose result
 // cannot be a name, which would make claims meet on nodes that nobody asked for.
 func (p Path) folded(by func(string) string) (Path, error) {
-	switch {
-	case by != nil:
-		return p.foldedBy(by)
-	case isFolded(p.s): // as nearly all are
-		return p, nil
-	default:
-		return p.foldedBy(Fold)
-	}
-}
-
-func (p Path) foldedBy(by func(string) string) (Path, error) {
-	changed := false
-	for name := range p.Names() {
-		folded := by(name)
-		if folded == name {
-			continue
+	if by == nil {
+		if isFolded(p.s) { // as nearly all are
+			return p, nil
 		}
-		changed = true
-		if err := checkName(folded); err != nil {
-			return Path{}, fmt.Errorf("%w: the lock key of %q: %w", ErrInvalidPath, shown.Cut(name), err)
-		}
-	}
-	if !changed {
-		return p, nil
+		by = Fold
 	}
 	var b strings.Builder
 	for name := range p.Names() {
+		folded := by(name)
+		if err := checkName(folded); err != nil {
+			return Path{}, fmt.Errorf("%w: the lock key of %q: %w", ErrInvalidPath, shown.Cut(name), err)
+		}
 		b.WriteByte('/')
-		b.WriteString(by(name))
+		b.WriteString(folded)
 	}
 	return Path{b.String()}, nil
 }
