@@ -64,20 +64,19 @@ func (k *Lock) Abandon(ctx context.Context, reason error) {
 	}
 }
 
-// giveBackInBackground is giveBack, on another goroutine if it has to wait for the store.
+// giveBackInBackground is giveBack, on another goroutine if it has to wait for the store. Its error
+// goes to the log.
 func (k *Lock) giveBackInBackground(ctx context.Context, grants []GrantID, lost error) {
-	l := k.holding.scope.locker
-	if len(grants) > 0 && !l.local && k.holding.token == "" {
-		l.inBackground(k.holding.tree, func() { k.giveBackLogged(ctx, grants, lost) })
-		return
+	h, l := k.holding, k.holding.scope.locker
+	work := func() {
+		if err := k.giveBack(ctx, grants, lost); err != nil && !errors.Is(err, ErrLost) {
+			l.log.WarnContext(ctx, "pathlock: release failed", "tree", h.tree, "owner", h.scope.owner, "error", err)
+		}
 	}
-	k.giveBackLogged(ctx, grants, lost)
-}
-
-// giveBackLogged is giveBack, whose error goes to the log.
-func (k *Lock) giveBackLogged(ctx context.Context, grants []GrantID, lost error) {
-	if err := k.giveBack(ctx, grants, lost); err != nil && !errors.Is(err, ErrLost) {
-		k.holding.scope.locker.log.WarnContext(ctx, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
+	if len(grants) > 0 && h.token == "" {
+		l.inBackground(h.tree, work)
+	} else {
+		work()
 	}
 }
 
@@ -171,7 +170,7 @@ func (k *Lock) giveBack(ctx context.Context, grants []GrantID, lost error) error
 
 // reportReleased reports the end of the lock.
 func (k *Lock) reportReleased(ctx context.Context, err error) {
-	if !k.holding.observers.none() {
+	if k.observed != nil {
 		k.report(context.WithoutCancel(ctx), "Released", Observer.Released, k.elapsed(), err)
 	}
 }
@@ -234,9 +233,7 @@ func (l *Locker) release(ctx context.Context, u unneeded) error {
 // background.
 func (l *Locker) releaseOrRetry(ctx context.Context, u unneeded) error {
 	err := l.release(ctx, u)
-	if err != nil && !errors.Is(err, ErrNotHeld) {
-		l.retryRelease(u, err)
-	}
+	l.retryRelease(u, err)
 	return err
 }
 
@@ -250,27 +247,30 @@ func (l *Locker) takeBack(ctx context.Context, u unneeded) {
 	})
 }
 
-// retryRelease retries the release of u in the background until its lease has ended. why is the
-// error of the first try. With ErrClosed, a release has failed for good.
-func (l *Locker) retryRelease(u unneeded, why error) {
-	if errors.Is(why, ErrClosed) {
-		l.releases.GiveUp(why)
-		return
-	}
+// retryRelease retries the release of u in the background until its lease has ended, if the first
+// try ended with an error after which that makes sense. With ErrClosed, a release has failed for
+// good.
+func (l *Locker) retryRelease(u unneeded, first error) {
 	ends := time.Now().Add(u.lease)
-	l.releases.Retry(u.tree, func() (over bool) {
-		ctx, stop := context.WithTimeout(context.Background(), releaseTimeout)
-		defer stop()
-		err := l.release(ctx, u)
+	isOver := func(err error) bool {
 		if errors.Is(err, ErrClosed) {
 			l.releases.GiveUp(err)
 			return true
 		}
+		return err == nil || errors.Is(err, ErrNotHeld) || !time.Now().Before(ends)
+	}
+	if isOver(first) {
+		return
+	}
+	l.releases.Retry(u.tree, func() (over bool) {
+		ctx, stop := context.WithTimeout(context.Background(), releaseTimeout)
+		defer stop()
+		err := l.release(ctx, u)
 		if h := u.scope.holding(u.tree); h != nil && u.scope.owner == u.owner {
 			// The lease lives on while anything else of the owner's is renewed.
 			ends = time.Now().Add(h.lasts(u.lease))
 		}
-		return err == nil || errors.Is(err, ErrNotHeld) || !time.Now().Before(ends)
+		return isOver(err)
 	})
 }
 
