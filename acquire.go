@@ -1,10 +1,10 @@
 package pathlock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -44,9 +44,7 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 		return nil, fmt.Errorf("pathlock: acquire in %s: %w", req.Tree, withCause(ctx, err))
 	}
 	scope := l.scopeOf(ctx, req)
-	if !l.observers.none() {
-		a.observed = &observed{origin: l.origin(ctx, a.Operation)}
-	}
+	a.observed = l.observe(ctx, a.Operation)
 	if a.MaxHold != 0 {
 		a.deadline, _ = ctx.Deadline()
 	}
@@ -71,11 +69,10 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, e
 		return nil, err
 	}
 	defer scope.endAsking(a.Tree)
-	ctx, start := parent, time.Time{} // start is for observers
-	if !l.observers.none() {
-		start = time.Now()
-		ctx = l.observers.acquiring(ctx, a.event(scope))
-	}
+	ctx, start := parent, time.Now()
+	l.eachObserver(ctx, "Acquiring", func(o Observer) {
+		ctx = cmp.Or(o.Acquiring(ctx, a.event(scope)), ctx)
+	})
 	acquisition.Origin = l.origin(ctx, a.Operation)
 	if a.observed != nil {
 		a.observed.origin = acquisition.Origin
@@ -83,11 +80,7 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, e
 	var waited atomic.Bool
 	acquisition.Waiting = func() {
 		waited.Store(true)
-		if !l.observers.none() {
-			event := a.event(scope)
-			event.Elapsed = time.Since(start)
-			l.observers.tell(ctx, "Waiting", Observer.Waiting, event)
-		}
+		a.tell(ctx, scope, "Waiting", Observer.Waiting, start, nil)
 	}
 	answered := false
 	defer func() {
@@ -128,11 +121,7 @@ func withCause(ctx context.Context, err error) error {
 // refuse reports that the store refused a, and returns the error for the caller.
 func (l *Locker) refuse(ctx context.Context, scope *Scope, a *prepared, start time.Time, err error) error {
 	err = a.explain(err)
-	if !l.observers.none() {
-		event := a.event(scope)
-		event.Elapsed, event.Err = time.Since(start), err
-		l.observers.tell(ctx, "Refused", Observer.Refused, event)
-	}
+	a.tell(ctx, scope, "Refused", Observer.Refused, start, err)
 	return err
 }
 
@@ -205,62 +194,4 @@ func (a *prepared) explain(err error) error {
 		deadlock.Path = a.spelling(deadlock.Path)
 	}
 	return err
-}
-
-// Merge has the store keep what it has granted to locks of one scope in one tree as a single grant.
-// Stores limit how many grants an owner may have in a tree: a caller that takes many locks one by
-// one stays below the limit. Locks of several scopes or trees are merged apart. They work as
-// before, but their nodes stay held until the last of those that were merged is released. Errors
-// are those of [Lock.Downgrade]. After an error the locks that it is about are as they were.
-func Merge(ctx context.Context, locks []*Lock) error {
-	byHolding := make(map[*holding][]*Lock)
-	for _, k := range locks {
-		byHolding[k.holding] = append(byHolding[k.holding], k)
-	}
-	var failed []error
-	for h, own := range byHolding {
-		failed = append(failed, h.merge(ctx, own))
-	}
-	return errors.Join(failed...)
-}
-
-// merge is [Merge] for locks of one holding.
-func (h *holding) merge(ctx context.Context, locks []*Lock) error {
-	granted := slices.DeleteFunc(slices.Clone(locks), func(k *Lock) bool { return k.reentrant })
-	if len(granted) < 2 {
-		return nil
-	}
-	var parts []*grant
-	return granted[0].exchange(ctx, func() (prepared, error) {
-		req := granted[0].again()
-		for _, k := range granted {
-			if !k.released {
-				parts = append(parts, k.pins...)
-			}
-		}
-		for _, g := range parts {
-			req.Gate, req.Claims = req.Gate || g.gate, append(req.Claims, g.claims...)
-		}
-		return prepared{Request: req, folded: Normalize(req.Claims...)}, nil
-	}, func(fresh *Lock) {
-		whole := fresh.pins[0]
-		whole.pins, fresh.pins = 0, nil
-		for _, k := range locks {
-			if k.released {
-				continue
-			}
-			var kept []*grant
-			for _, g := range k.pins {
-				if slices.Contains(parts, g) {
-					fresh.pins = append(fresh.pins, g) // which gives it back
-				} else {
-					kept = append(kept, g)
-				}
-			}
-			if len(kept) < len(k.pins) {
-				kept = append(kept, whole)
-				k.pins, whole.pins = kept, whole.pins+1
-			}
-		}
-	})
 }

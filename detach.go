@@ -171,7 +171,7 @@ func (k *Lock) stay(ctx context.Context) (Token, error) {
 		return "", err
 	}
 	l := h.scope.locker
-	ends := l.renewer.Until(&h.base.lease)
+	ends := h.base.until()
 	left := time.Until(ends)
 	if left <= 0 {
 		return "", h.lostError(lease.ErrEnded)

@@ -37,7 +37,7 @@
 //	tree, path, claim        what can be locked, and how
 //	request, acquire, mutex  from a Request to the store, once more if a release was under way
 //	locker, scope, holding   who holds, and what it holds in a tree
-//	lock, release            what callers get, and how they give it back
+//	lock, exchange, release  what callers get, change, and give back
 //	renewal                  what the store answers to a renewal, and the loss of a lease
 //	token, detach            holds that outlive their process
 //	store, snapshot          what a lock store has to do, and what it shows

@@ -13,10 +13,7 @@ import (
 type holding struct {
 	scope *Scope
 	tree  Tree
-	// renewer looks after the lease. Its loss is reported to observers, and to their log.
-	renewer   *lease.Renewer[Tree, *holding]
-	lease     lease.Lease[*holding]
-	observers *observers
+	lease lease.Lease[*holding]
 
 	// Each lock knows its index. oneGrant and oneLock are the arrays of lists that hardly ever have
 	// a second element.
@@ -45,6 +42,12 @@ type holding struct {
 	spent bool
 }
 
+// hasEnded reports whether the lease has ended by the clock.
+func (h *holding) hasEnded() bool { return h.scope.locker.renewer.HasEnded(&h.lease) }
+
+// until returns the end of the lease, as far as it is known.
+func (h *holding) until() time.Time { return h.scope.locker.renewer.Until(&h.lease) }
+
 // whyLost returns the error of a lost holding, nil while it lives.
 func (h *holding) whyLost() error {
 	h.scope.mu.Lock()
@@ -62,14 +65,10 @@ func (h *holding) currentGrants() []*grant {
 // lasts returns how long the store may keep a grant that was asked for with the given lease. The
 // grants of the holding share the longest.
 func (h *holding) lasts(lease time.Duration) time.Duration {
-	return max(lease, time.Until(h.renewer.Until(&h.lease)))
+	return max(lease, time.Until(h.until()))
 }
 
-// isDegraded reports whether no store knows of the holding: see [Degrade]. It expects the scope's
-// mutex to be locked.
-func (h *holding) isDegraded() bool { return isDegraded(h.grants) }
-
-// isDegraded reports whether no store knows of the grants of a holding.
+// isDegraded reports whether no store knows of the grants of a holding: see [Degrade].
 func isDegraded(grants []*grant) bool { return len(grants) > 0 && grants[0].degraded }
 
 // covering appends to pins the grants that together give everything that a asks for, and returns
@@ -156,7 +155,7 @@ func (h *holding) tidy() {
 
 // end takes the holding out of its scope and out of renewal.
 func (h *holding) end() {
-	h.renewer.Remove(&h.lease)
+	h.scope.locker.renewer.Remove(&h.lease)
 	h.scope.forget(h)
 	h.leaveBase()
 }
@@ -221,12 +220,12 @@ func (s *Scope) baseIn(tree Tree) (*holding, error) {
 // alive returns an error that matches ErrLost if an attached hold has ended here. It expects the
 // scope's mutex to be locked.
 func (h *holding) alive() error {
-	switch r := h.renewer; {
+	switch {
 	case h.lost != nil:
 		return h.lost
 	case !slices.Contains(h.scope.holdings, h):
 		return h.lostError(errEndedHere)
-	case r.HasEnded(&h.lease):
+	case h.hasEnded():
 		return h.expire()
 	}
 	return nil

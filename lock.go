@@ -3,8 +3,6 @@ package pathlock
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,9 +41,10 @@ type Lock struct {
 	// What follows is for the lock's context: see [lockContext].
 	parent context.Context
 	mu     sync.Mutex
-	actual *actualContext // nil until it is needed
-	ended  bool           // by endContext, with cause
-	late   bool           // the parent ended before endContext
+	actual context.Context         // nil until it is needed
+	cancel context.CancelCauseFunc // of actual
+	ended  bool                    // by endContext, with cause
+	late   bool                    // the parent ended before endContext
 	cause  error
 }
 
@@ -55,6 +54,14 @@ type observed struct {
 	claims []Claim
 	origin Origin
 	since  time.Time
+}
+
+// observe returns what observers will want to know of a request under ctx, nil if there are none.
+func (l *Locker) observe(ctx context.Context, operation string) *observed {
+	if len(l.observers) == 0 {
+		return nil
+	}
+	return &observed{origin: l.origin(ctx, operation)}
 }
 
 // limit is when a lock has been held for too long, and what ends it then.
@@ -100,7 +107,7 @@ func (k *Lock) Until() time.Time {
 	if until := k.until.Load(); until != nil {
 		return *until
 	}
-	return k.holding.renewer.Until(&k.holding.lease)
+	return k.holding.until()
 }
 
 // Claims returns everything that the lock relies on: each node, intentions included, in folded
@@ -134,87 +141,10 @@ func (k *Lock) report(ctx context.Context, what string, method func(Observer, co
 	if o == nil {
 		return
 	}
-	k.holding.observers.tell(ctx, what, method, Event{
+	k.holding.scope.locker.tell(ctx, what, method, Event{
 		Tree: k.holding.tree, Owner: k.holding.scope.owner, Gate: o.gate, Claims: o.claims, Note: k.Note(), Origin: o.origin,
 		Reentrant: k.reentrant, Fence: k.fence, Degraded: k.degraded, Elapsed: elapsed, Err: err,
 	})
-}
-
-// exchange asks the store to grant something else to the lock's owner. swap then puts it in the
-// place of what the lock relies on, which exchange releases if nothing else needs it. The owner
-// passes all that wait for it, so nobody is let in between. exchange calls request, which says what
-// to ask for, and swap with the scope's mutex locked. After an error the lock is as it was.
-func (k *Lock) exchange(ctx context.Context, request func() (prepared, error), swap func(fresh *Lock)) error {
-	h := k.holding
-	l := h.scope.locker
-	h.checkClock()
-	h.scope.mu.Lock()
-	err := k.mayExchange()
-	var a prepared
-	if err == nil {
-		a, err = request()
-	}
-	h.scope.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	if !l.observers.none() {
-		a.observed = &observed{origin: l.origin(ctx, a.Operation)}
-	}
-	fresh, err := l.ask(ctx, h.scope, a)
-	if err != nil {
-		return err
-	}
-	h.scope.mu.Lock()
-	switch err = k.mayExchange(); {
-	case err != nil:
-	case fresh.holding != h:
-		err = h.expire()
-	default:
-		swap(fresh)
-	}
-	h.scope.mu.Unlock()
-	if released := fresh.Release(ctx); err == nil && errors.Is(released, ErrLost) {
-		err = released
-	}
-	return err
-}
-
-// mayExchange returns why the lock cannot rely on something else, nil if it can. It expects the
-// scope's mutex to be locked.
-func (k *Lock) mayExchange() error {
-	switch h := k.holding; {
-	case h.token != "":
-		return fmt.Errorf("pathlock: exchange in %s: %w: a hold with a token stays as it is", h.tree, ErrInvalidRequest)
-	case k.released || h.detaching:
-		return k.errReleased()
-	default:
-		return h.lost
-	}
-}
-
-// Exchange makes the lock, and all that re-enter what it holds, hold other claims instead. Nobody
-// is let in between, and the fence stays. Others see the note from then on, and the fence of the
-// new grant. It is for a lock that the store has granted in one piece, and does not wait for
-// others. Errors are those of [Lock.Downgrade]. After an error the lock is as it was.
-func (k *Lock) Exchange(ctx context.Context, claims []Claim, note string) error {
-	return k.exchange(ctx, func() (prepared, error) {
-		req := k.again()
-		req.Claims, req.Note = claims, note
-		return k.holding.scope.locker.prepare(req)
-	}, func(fresh *Lock) {
-		was, is := k.pins[0], fresh.pins[0]
-		was.id, is.id = is.id, was.id
-		was.gate, is.gate = is.gate, was.gate
-		was.claims, is.claims = is.claims, was.claims
-		k.note = note
-	})
-}
-
-// again returns a request like the lock's own, without claims, that does not wait. It expects the
-// scope's mutex to be locked.
-func (k *Lock) again() Request {
-	return Request{Tree: k.holding.tree, Wait: NoWait, Lease: k.lease, Note: k.note, Operation: k.operation}
 }
 
 // lockContext is a [Lock] as its context. It costs nothing until it is asked for more than the
@@ -222,16 +152,10 @@ func (k *Lock) again() Request {
 // nearly all re-entrant ones, are released before that.
 type lockContext Lock
 
-// actualContext is a context of the standard library, and its end.
-type actualContext struct {
-	context.Context
-	end context.CancelCauseFunc
-}
-
 // endContext ends the lock's context, as a [context.CancelCauseFunc] does.
 func (k *Lock) endContext(cause error) {
 	k.mu.Lock()
-	actual := k.actual
+	cancel := k.cancel
 	if k.limit != nil {
 		k.limit.timer.Stop()
 	}
@@ -239,8 +163,8 @@ func (k *Lock) endContext(cause error) {
 		k.ended, k.cause, k.late = true, cause, endedSoFar(k.parent) != nil
 	}
 	k.mu.Unlock()
-	if actual != nil {
-		actual.end(cause)
+	if cancel != nil {
+		cancel(cause)
 	}
 }
 
@@ -262,7 +186,7 @@ func (c *lockContext) checkClock() {
 	}
 	_ = outer.Err() // a lock of another holding looks at the clock, too
 	for h := c.holding; h != nil; h = h.base {
-		if !h.renewer.HasEnded(&h.lease) {
+		if !h.hasEnded() {
 			continue
 		}
 		c.mu.Lock()
@@ -280,19 +204,18 @@ func (c *lockContext) context() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.actual != nil {
-		return c.actual.Context
+		return c.actual
 	}
 	parent := c.parent
 	if c.ended && !c.late {
 		// endContext came first, so its cause counts and not the parent's.
 		parent = context.WithoutCancel(parent)
 	}
-	ctx, end := context.WithCancelCause(parent)
-	c.actual = &actualContext{ctx, end}
+	c.actual, c.cancel = context.WithCancelCause(parent)
 	if c.ended {
-		end(c.cause)
+		c.cancel(c.cause)
 	}
-	return ctx
+	return c.actual
 }
 
 // Value implements [context.Context]. Only the standard library's key for a context's cancellation,

@@ -29,9 +29,11 @@ const (
 type Locker struct {
 	store Store
 	local bool // see [Store.Local]
-	defaults
-	observers observers
-	log       *slog.Logger
+	// lease and wait are those of requests that state none. fold is nil for Fold.
+	lease, wait time.Duration
+	fold        func(string) string
+	observers   []Observer
+	log         *slog.Logger
 	// instance names this process in the origin of its requests.
 	instance string
 	renewer  *lease.Renewer[Tree, *holding]
@@ -54,7 +56,7 @@ func WithFold(fold func(name string) string) Option { return func(l *Locker) { l
 
 // WithObserver adds an observer, unless it is nil. It may be given several times.
 func WithObserver(o Observer) Option {
-	return func(l *Locker) { l.observers.all = append(l.observers.all, cmp.Or(o, Observer(NopObserver{}))) }
+	return func(l *Locker) { l.observers = append(l.observers, cmp.Or(o, Observer(NopObserver{}))) }
 }
 
 // WithLogger sets the log. It gets warnings of losses, failed renewals, releases that fail in the
@@ -66,11 +68,10 @@ func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = cmp.
 // relies on an invalid option is refused. The middleware and the plugin of a program must share one
 // locker: only the locker that made a scope knows it.
 func New(store Store, opts ...Option) *Locker {
-	l := &Locker{store: store, local: store.Local(), defaults: defaults{lease: DefaultLease, wait: DefaultWait}, log: slog.Default(), instance: defaultInstance()}
+	l := &Locker{store: store, local: store.Local(), lease: DefaultLease, wait: DefaultWait, log: slog.Default(), instance: defaultInstance()}
 	for _, opt := range opts {
 		opt(l)
 	}
-	l.observers.log = l.log
 	l.renewer = lease.NewRenewer(func(h *holding) Tree { return h.tree }, l.renew, endAllByClock)
 	return l
 }

@@ -116,30 +116,3 @@ func (m *Mutex) acquire(ctx context.Context, claim Claim, wait time.Duration) (*
 		OwnScope: true,
 	})
 }
-
-// Downgrade makes a write lock a read lock, without letting another writer in between: what the
-// lock has exclusively, it then shares. Readers that came before the first waiting writer get in,
-// others wait behind it. The lock keeps its context, its fence and its MaxHold. Other locks of the
-// scope that rely on the exclusive hold keep it.
-//
-// It does not wait for others. Errors are those of [Lock.Release] and [Locker.Acquire], and match
-// [ErrInvalidRequest] for the gate of a tree and for a lock on a hold that [Locker.Attach] has
-// returned. After an error the lock is as it was.
-func (k *Lock) Downgrade(ctx context.Context) error {
-	return k.exchange(ctx, func() (prepared, error) {
-		req := k.again()
-		for _, g := range k.pins {
-			if g.gate {
-				return prepared{}, fmt.Errorf("pathlock: downgrade in %s: %w: a gate cannot be shared", req.Tree, ErrInvalidRequest)
-			}
-			for _, c := range g.claims {
-				mode := ModeS
-				if c.Mode <= ModeIX {
-					mode = ModeIS
-				}
-				req.Claims = append(req.Claims, Claim{c.Path, mode})
-			}
-		}
-		return prepared{Request: req, folded: req.Claims}, nil
-	}, func(fresh *Lock) { k.pins, fresh.pins = fresh.pins, k.pins })
-}

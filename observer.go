@@ -2,8 +2,8 @@ package pathlock
 
 import (
 	"context"
-	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 )
@@ -92,48 +92,30 @@ func (NopObserver) Answered(context.Context, Failure) {}
 // which need not be one of this package's failures. Package middleware calls it. A program that
 // answers by other means may call it, too.
 func (l *Locker) Answered(ctx context.Context, f Failure) {
-	l.observers.each(ctx, "Answered", func(o Observer) { o.Answered(ctx, f) })
+	l.eachObserver(ctx, "Answered", func(o Observer) { o.Answered(ctx, f) })
 }
 
-// observers calls any number of observers, in the order in which they were given.
-type observers struct {
-	all []Observer
-	log *slog.Logger
-}
-
-// none reports whether there are no observers.
-func (os *observers) none() bool { return len(os.all) == 0 }
-
-// each calls one method of each observer. It logs a panic, which harms neither the lock nor the
-// goroutine.
-func (os *observers) each(ctx context.Context, what string, method func(Observer)) {
-	for _, o := range os.all {
+// eachObserver calls one method of each observer, in the order in which they were given. It logs a
+// panic, which harms neither the lock nor the goroutine.
+func (l *Locker) eachObserver(ctx context.Context, what string, method func(Observer)) {
+	for _, o := range l.observers {
 		func() {
-			defer os.contain(ctx, what)
+			defer l.contain(ctx, what)
 			method(o)
 		}()
 	}
 }
 
 // contain, deferred, logs an observer's panic.
-func (os *observers) contain(ctx context.Context, what string) {
+func (l *Locker) contain(ctx context.Context, what string) {
 	if r := recover(); r != nil {
-		os.log.ErrorContext(ctx, "pathlock: an observer panicked", "method", what, "panic", r, "stack", string(debug.Stack()))
+		l.log.ErrorContext(ctx, "pathlock: an observer panicked", "method", what, "panic", r, "stack", string(debug.Stack()))
 	}
 }
 
-func (os *observers) acquiring(ctx context.Context, e Event) context.Context {
-	os.each(ctx, "Acquiring", func(o Observer) {
-		if own := o.Acquiring(ctx, e); own != nil {
-			ctx = own
-		}
-	})
-	return ctx
-}
-
 // tell calls one method of each observer with an event.
-func (os *observers) tell(ctx context.Context, what string, method func(Observer, context.Context, Event), e Event) {
-	os.each(ctx, what, func(o Observer) { method(o, ctx, e) })
+func (l *Locker) tell(ctx context.Context, what string, method func(Observer, context.Context, Event), e Event) {
+	l.eachObserver(ctx, what, func(o Observer) { method(o, ctx, e) })
 }
 
 // StepKind says which piece of work a [Step] is.
@@ -182,8 +164,8 @@ type Step struct {
 // observers.
 func (l *Locker) Step(ctx context.Context, s Step) (work context.Context, done func(err error)) {
 	work, done = ctx, unobserved
-	if !l.observers.none() {
-		work, done = l.observers.step(ctx, s)
+	if len(l.observers) > 0 {
+		work, done = l.observedStep(ctx, s)
 	}
 	if scope := l.carried(ctx); s.Kind == StepHandler && scope != nil {
 		observed := done
@@ -199,11 +181,12 @@ func (l *Locker) Step(ctx context.Context, s Step) (work context.Context, done f
 // unobserved ends a step that nobody observes.
 func unobserved(error) {}
 
-// step begins a step for each observer, the first one outermost. They end in the reverse order.
-func (os *observers) step(ctx context.Context, s Step) (context.Context, func(error)) {
+// observedStep begins a step for each observer, the first one outermost. They end in the reverse
+// order.
+func (l *Locker) observedStep(ctx context.Context, s Step) (context.Context, func(error)) {
 	s.Attempt = max(s.Attempt, 1)
-	ends := make([]func(error), 0, len(os.all))
-	os.each(ctx, "Step", func(o Observer) {
+	ends := make([]func(error), 0, len(l.observers))
+	l.eachObserver(ctx, "Step", func(o Observer) {
 		own, end := o.Step(ctx, s)
 		if own != nil {
 			ctx = own
@@ -213,10 +196,10 @@ func (os *observers) step(ctx context.Context, s Step) (context.Context, func(er
 		}
 	})
 	return ctx, func(err error) {
-		for i := len(ends) - 1; i >= 0; i-- {
+		for _, end := range slices.Backward(ends) {
 			func() {
-				defer os.contain(ctx, "Step")
-				ends[i](err)
+				defer l.contain(ctx, "Step")
+				end(err)
 			}()
 		}
 	}

@@ -1,6 +1,8 @@
 package pathlock
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -104,21 +106,9 @@ func (a *prepared) ends() time.Time {
 	}
 }
 
-// defaults apply to requests that leave the field zero.
-type defaults struct {
-	lease, wait time.Duration
-	fold        func(string) string // nil is Fold
-}
-
 // prepare checks a request and fills in the defaults.
-func (d defaults) prepare(req Request) (prepared, error) {
-	if req.Wait == 0 {
-		req.Wait = d.wait
-	}
-	if req.Lease == 0 {
-		req.Lease = d.lease
-	}
-	req.Wait, req.Lease, req.MaxHold = min(req.Wait, Forever), min(req.Lease, Forever), min(req.MaxHold, Forever)
+func (l *Locker) prepare(req Request) (prepared, error) {
+	req.Wait, req.Lease, req.MaxHold = min(cmp.Or(req.Wait, l.wait), Forever), min(cmp.Or(req.Lease, l.lease), Forever), min(req.MaxHold, Forever)
 	if err := checkWait(req.Wait); err != nil {
 		return prepared{}, err
 	}
@@ -144,7 +134,7 @@ func (d defaults) prepare(req Request) (prepared, error) {
 		if !c.Mode.IsValid() {
 			return prepared{}, fmt.Errorf("%w: claim on %q has no mode", ErrInvalidRequest, shown.Cut(c.Path.String()))
 		}
-		p, err := c.Path.folded(d.fold)
+		p, err := c.Path.folded(l.fold)
 		if err != nil {
 			return prepared{}, err
 		}
@@ -197,9 +187,19 @@ func (a *prepared) acquisition(scope *Scope) (Acquisition, error) {
 	}, nil
 }
 
-// event describes the request to observers.
+// event describes the request to observers, of whom there are some.
 func (a *prepared) event(scope *Scope) Event {
 	return Event{Tree: a.Tree, Owner: scope.owner, Gate: a.Gate, Claims: a.Claims, Note: a.Note, Origin: a.observed.origin}
+}
+
+// tell tells observers, if there are any, what has become of the request since start.
+func (a *prepared) tell(ctx context.Context, scope *Scope, what string, method func(Observer, context.Context, Event), start time.Time, err error) {
+	if a.observed == nil {
+		return
+	}
+	event := a.event(scope)
+	event.Elapsed, event.Err = time.Since(start), err
+	scope.locker.tell(ctx, what, method, event)
 }
 
 // spelling returns a folded path as the caller wrote it, for error messages.

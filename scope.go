@@ -117,7 +117,9 @@ func (s *Scope) Owner() Owner { return s.owner }
 // returns nil: the caller asks the store.
 func (s *Scope) reenter(ctx context.Context, a *prepared) (*Lock, error) {
 	s.mu.Lock()
-	if h := s.find(a.Tree); h != nil && !isContextOf(ctx, h) && s.locker.renewer.HasEnded(&h.lease) {
+	h := s.find(a.Tree)
+	// Whoever asks under a lock's own context has looked at the clock by asking for its error.
+	if own, ok := ctx.(*lockContext); h != nil && (!ok || own.holding != h) && h.hasEnded() {
 		// The observers that checkClock calls may use the scope.
 		s.mu.Unlock()
 		h.checkClock()
@@ -125,21 +127,9 @@ func (s *Scope) reenter(ctx context.Context, a *prepared) (*Lock, error) {
 			return nil, err
 		}
 		s.mu.Lock()
+		h = s.find(a.Tree)
 	}
 	defer s.mu.Unlock()
-	return s.cover(ctx, a)
-}
-
-// isContextOf reports whether ctx is that of a lock of the holding. If so, the caller looked at the
-// clock when it asked ctx for its error.
-func isContextOf(ctx context.Context, h *holding) bool {
-	c, ok := ctx.(*lockContext)
-	return ok && c.holding == h
-}
-
-// cover is reenter without the look at the clock. It expects the mutex to be locked.
-func (s *Scope) cover(ctx context.Context, a *prepared) (*Lock, error) {
-	h := s.find(a.Tree)
 	if h == nil || h.detaching { // beginAsking refuses it then
 		return nil, nil
 	}
@@ -151,7 +141,7 @@ func (s *Scope) cover(ctx context.Context, a *prepared) (*Lock, error) {
 		return h.addLock(ctx, a, pins, true), nil
 	}
 	for _, part := range h.parts {
-		if s.locker.renewer.HasEnded(&part.lease) {
+		if part.hasEnded() {
 			continue
 		}
 		if pins := part.covering(a, one[:0]); len(pins) > 0 {
@@ -180,7 +170,7 @@ func (s *Scope) find(tree Tree) *holding {
 
 // newHolding returns a holding that is not in the scope yet.
 func (s *Scope) newHolding(tree Tree) *holding {
-	h := &holding{scope: s, tree: tree, renewer: s.locker.renewer, observers: &s.locker.observers}
+	h := &holding{scope: s, tree: tree}
 	h.lease.Holder, h.grants, h.locks = h, h.oneGrant[:0], h.oneLock[:0]
 	return h
 }
@@ -227,7 +217,6 @@ func (s *Scope) newGrantID() GrantID {
 // ErrUnavailable too, if the store has made either this grant or what the scope holds in the tree,
 // but not both: they were asked for at once while the store was failing or coming back.
 func (s *Scope) hold(ctx context.Context, a *prepared, acquisition Acquisition, granted Grant, askedAt time.Time) (*Lock, error) {
-	r := s.locker.renewer
 	g := newGrant(acquisition, granted)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,12 +227,12 @@ func (s *Scope) hold(ctx context.Context, a *prepared, acquisition Acquisition, 
 		}
 		h = nil
 	}
-	if h != nil && r.HasEnded(&h.lease) {
+	if h != nil && h.hasEnded() {
 		_ = h.expire()
 		s.forget(h)
 		h = nil
 	}
-	if h != nil && h.isDegraded() != g.degraded {
+	if h != nil && isDegraded(h.grants) != g.degraded {
 		return nil, errHalfDegraded
 	}
 	isNew := h == nil
@@ -253,7 +242,7 @@ func (s *Scope) hold(ctx context.Context, a *prepared, acquisition Acquisition, 
 	if acquisition.Apart {
 		h.partOf(s.attached, g.id)
 	}
-	if !r.Extend(&h.lease, acquisition.Lease, askedAt) {
+	if !s.locker.renewer.Extend(&h.lease, acquisition.Lease, askedAt) {
 		h.leaveBase()
 		return nil, h.lostError(errLate)
 	}

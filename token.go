@@ -51,15 +51,12 @@ func (t Token) LogValue() slog.Value { return slog.StringValue(Owner(t).Short())
 
 // parse returns the tree and the owner of the token's hold.
 func (t Token) parse() (Tree, Owner, error) {
-	parts := strings.Split(string(t), ".")
-	sound := len(parts) == 4 && isDetachedOwner(parts[0]) && parts[3] == checksum(strings.Join(parts[:3], "."))
-	if !sound {
-		return Tree{}, "", fmt.Errorf("%w: not of the form that Detach returns", ErrInvalidToken)
-	}
+	parts := append(strings.Split(string(t), "."), "", "", "")
 	decode := base64.RawURLEncoding.Strict().DecodeString
 	namespace, malformed := decode(parts[1])
 	id, err := decode(parts[2])
-	if malformed != nil || err != nil {
+	sound := len(parts) == 4+3 && isDetachedOwner(parts[0]) && parts[3] == checksum(strings.Join(parts[:3], "."))
+	if !sound || malformed != nil || err != nil {
 		return Tree{}, "", fmt.Errorf("%w: not of the form that Detach returns", ErrInvalidToken)
 	}
 	tree, err := NewTree(string(namespace), string(id))
@@ -124,9 +121,7 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 // holdToken enters what a token's owner holds, and returns the lock on it.
 func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Transferred, sent time.Time, opts []AttachOption) *Lock {
 	a := prepared{Request: Request{Tree: tree, Lease: min(s.locker.lease, Forever)}}
-	if !s.locker.observers.none() {
-		a.observed = &observed{origin: s.locker.origin(ctx, "")}
-	}
+	a.observed = s.locker.observe(ctx, "")
 	h := s.newHolding(tree)
 	h.token, h.lease.Shared = token, true
 	for _, opt := range opts {
