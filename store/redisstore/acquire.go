@@ -30,7 +30,7 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		keys:        s.keys.about(keyOf(req)),
 		what:        operation{Verb: "acquire", Tree: req.Tree},
 		began:       began,
-		until:       began.Add(min(max(req.Wait, 0), forever)).Add(s.config.timeout - req.Spent),
+		until:       began.Add(min(max(req.Wait, 0), pathlock.Forever)).Add(s.config.timeout - req.Spent),
 		sent:        counted{value: string(req.Owner)},
 	}
 	if err := s.calls.begin(); err != nil {
@@ -108,7 +108,7 @@ func (r *request) writes() int32 {
 	if r == nil {
 		return 0
 	}
-	return r.sent.written()
+	return r.sent.writes.Load()
 }
 
 // requestKey identifies a request.

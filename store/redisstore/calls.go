@@ -36,7 +36,7 @@ type caller struct {
 	// closing ends with stop: from then on nobody waits, and no command begins.
 	closing context.Context
 	stop    context.CancelFunc
-	// commands counts what is under way. None begins after close has begun to wait for them.
+	// commands counts what is under way, take-backs included. None begins after close.
 	commands sync.WaitGroup
 
 	mu sync.Mutex
@@ -79,9 +79,6 @@ func (c *caller) close() (first bool) {
 	return first
 }
 
-// wait returns when all commands have ended and nothing is being taken back, after [caller.close].
-func (c *caller) wait() { c.commands.Wait() }
-
 // do runs one command, for no longer than ctx and the caller's timeout allow, whatever the client
 // and the network do.
 //
@@ -115,19 +112,25 @@ func doFor[T any](
 	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var value T
-	var err error
-	if c.punctual && !what.Looks {
+	over, came := bounded.Done(), make(chan error, 1)
+	run := func() {
 		defer c.end()
-		value, err = command(bounded)
+		got, err := command(bounded)
+		value = got
+		came <- err
+	}
+	if c.punctual && !what.Looks {
+		over = nil
+		run()
 	} else {
-		came := apart(bounded, c, command)
-		select {
-		case got := <-came:
-			value, err = got.value, got.err
-		case <-bounded.Done():
-			c.takeBack(r, func() error { return (<-came).err })
-			return none, c.failed(ctx, what, bounded.Err())
-		}
+		go run()
+	}
+	var err error
+	select {
+	case err = <-came:
+	case <-over:
+		c.takeBack(r, func() error { return <-came })
+		return none, c.failed(ctx, what, bounded.Err())
 	}
 	if err == nil {
 		return value, nil
@@ -137,23 +140,6 @@ func doFor[T any](
 		c.takeBack(r, func() error { return err })
 	}
 	return none, c.failed(ctx, what, err)
-}
-
-// result is what a command ends with.
-type result[T any] struct {
-	value T
-	err   error
-}
-
-// apart runs a command that has begun on a goroutine of its own, and ends it.
-func apart[T any](ctx context.Context, c *caller, command func(context.Context) (T, error)) <-chan result[T] {
-	came := make(chan result[T], 1)
-	go func() {
-		defer c.end()
-		value, err := command(ctx)
-		came <- result[T]{value, err}
-	}()
-	return came
 }
 
 // answered reports whether a command with that error got an answer from its server.

@@ -3,7 +3,6 @@ package redisstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/bsm/redislock"
@@ -77,9 +76,4 @@ func (s *store) blocker(ctx context.Context, r *request, i int, only pathlock.Ow
 		Owner: e.Owner, Note: e.Note, Origin: e.Origin, Gate: e.Gate, Mode: found.Mode, Waiting: found.Waiting,
 		Since: e.Since, Until: e.Until,
 	}
-}
-
-// notHeld returns the error for something that is not on record.
-func notHeld(what operation) error {
-	return fmt.Errorf("%w: redis: %s", pathlock.ErrNotHeld, what)
 }

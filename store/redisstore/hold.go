@@ -32,8 +32,8 @@ func (s *store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, wh
 	if err != nil {
 		return err
 	}
-	if got.status != statusReleased && !owner.again() {
-		return notHeld(what)
+	if got.status != statusReleased && owner.writes.Load() <= 1 {
+		return fmt.Errorf("%w: redis: %s", pathlock.ErrNotHeld, what)
 	}
 	return nil
 }

@@ -9,17 +9,7 @@ import (
 
 const defaultPrefix = "pathlock"
 
-// The last part of a key's name says what the key is. For the tree ("testplan", "plan-001") they
-// are:
-//
-//	pathlock:{testplan/plan-001}:locks      hash: who holds and who waits
-//	pathlock:{testplan/plan-001}:deadlines  sorted set: when each lease and each place in the queue ends
-//	pathlock:{testplan/plan-001}:queue      sorted set: who waits for which node, in order of arrival
-//	pathlock:{testplan/plan-001}:fence      string: the last fence given out
-//	pathlock:{testplan/plan-001}:gate       string: the redislock key of the tree's gate
-//	pathlock:{testplan/plan-001}:withdrawn:<owner>:<grant id>
-//	                                        string: a request that is granted nothing if it still comes
-//
+// The last part of a key's name says what the key is: see "The keys" in the package's documentation.
 // What stands between the braces is the hash tag: all keys of a tree are in one slot of a
 // cluster, and trees are spread over all slots.
 const (
@@ -53,7 +43,7 @@ type keys struct {
 	prefix string
 }
 
-func newKeys(prefix string) keys { return keys{escape(prefix)} }
+func newKeys(prefix string) keys { return keys{string(appendEscaped(nil, prefix))} }
 
 // scriptKeys are the last parts of the keys of a tree in the order in which every script expects
 // them.
@@ -128,11 +118,9 @@ func (k keys) treeInUse(key string) (pathlock.Tree, bool) {
 	return tree, err == nil
 }
 
-// escape writes letters, digits, dot, dash and underscore as they are and every other byte as %XX:
-// no text can end the hash tag, begin another, or be taken for a part of the name that it is not.
-func escape(s string) string { return string(appendEscaped(nil, s)) }
-
-// appendEscaped appends what escape returns.
+// appendEscaped appends letters, digits, dot, dash and underscore as they are and every other byte
+// as %XX: no text can end the hash tag, begin another, or be taken for a part of the name that it is
+// not.
 func appendEscaped(b []byte, s string) []byte {
 	const digits = "0123456789ABCDEF"
 	for i := range len(s) {

@@ -91,7 +91,7 @@ func (sc *script) ask(ctx context.Context, client redis.UniversalClient, keys []
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
 		for _, arg := range args {
 			if c, ok := arg.(*counted); ok {
-				c.refused()
+				c.writes.Add(-1) // it was not carried out
 			}
 		}
 		answer, err = client.Eval(ctx, sc.source, keys, args...).Result()
@@ -106,7 +106,8 @@ func (sc *script) ask(ctx context.Context, client redis.UniversalClient, keys []
 // client sends a command again when it lost the reply. The server may have carried out the first
 // one, and a release that finds nothing the second time is then no error.
 type counted struct {
-	value  string
+	value string
+	// writes is how often the command was written and may have been carried out.
 	writes atomic.Int32
 }
 
@@ -116,15 +117,6 @@ func (c *counted) MarshalBinary() ([]byte, error) {
 	c.writes.Add(1)
 	return []byte(c.value), nil
 }
-
-// again reports whether the command was sent more than once.
-func (c *counted) again() bool { return c.writes.Load() > 1 }
-
-// refused notes that the last one written was not carried out.
-func (c *counted) refused() { c.writes.Add(-1) }
-
-// written returns how often the command was written and may have been carried out.
-func (c *counted) written() int32 { return c.writes.Load() }
 
 // reply is what a script answers: an array whose first element says what the rest means.
 type reply struct {

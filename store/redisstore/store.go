@@ -114,7 +114,7 @@ func (s *store) Close(ctx context.Context) error {
 	first := s.calls.close()
 	over := make(chan struct{})
 	go func() {
-		s.calls.wait()
+		s.calls.commands.Wait()
 		s.listener.close()
 		close(over)
 	}()

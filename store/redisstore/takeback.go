@@ -42,8 +42,8 @@ type takeBack struct {
 // takeBack takes a request back in the background. outcome waits for its last command, and returns
 // that command's error. A request that neither this call nor an earlier one has sent is not taken
 // back. So there are no more take-backs than commands that the connections carried when the server
-// fell silent. takeBack is called during a command, so that [caller.wait] waits for what begins
-// here, too.
+// fell silent. takeBack is called during a command, so that whoever waits for the commands waits
+// for what begins here, too.
 func (c *caller) takeBack(r *request, outcome func() error) *takeBack {
 	if r == nil {
 		return nil

@@ -58,7 +58,7 @@ func (d *deaf) answers(reply error) {
 
 func (d *deaf) close() {
 	d.caller.close()
-	d.caller.wait()
+	d.caller.commands.Wait()
 }
 
 // ask sends a request whose command ends with an error after a time.

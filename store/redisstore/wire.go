@@ -94,19 +94,19 @@ func decodeOrigin(s string) (o pathlock.Origin) {
 	return o
 }
 
-// forever bounds all times: the server counts a hundred years with exact numbers.
-const forever = 100 * 365 * 24 * time.Hour
-
-// milliseconds writes d in whole milliseconds, rounded up.
+// milliseconds writes d in whole milliseconds, rounded up. The server counts the hundred years of
+// [pathlock.Forever] with exact numbers.
 func milliseconds(d time.Duration) string {
-	d = min(d, forever)
+	d = min(d, pathlock.Forever)
 	return strconv.FormatInt(int64((d+time.Millisecond-1)/time.Millisecond), 10)
 }
 
 // leaseTime writes how long a lease is to last. The server counts from the beginning of the current
 // millisecond, so that up to a millisecond is over already. leaseTime adds one: a lease must not
 // end on the server before its holder knows that it has ended.
-func leaseTime(d time.Duration) string { return milliseconds(min(d, forever) + time.Millisecond) }
+func leaseTime(d time.Duration) string {
+	return milliseconds(min(d, pathlock.Forever) + time.Millisecond)
+}
 
 // instant reads a time in milliseconds since 1970; 0 is the zero Time.
 func instant(ms string) time.Time {
