@@ -233,8 +233,8 @@ func (a *attempt) wait(ctx context.Context, v view) (grant pathlock.Grant, over 
 // giveUp takes the request out of the queue, unless its wait is over or another call waits for it
 // too. It returns why the request was not granted.
 func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
-	if ctx.Err() != nil {
-		a.until = earlier(a.until, time.Now().Add(cleanupTime))
+	if soon := time.Now().Add(cleanupTime); ctx.Err() != nil && soon.Before(a.until) {
+		a.until = soon
 	}
 	others := a.store.waiters.others(a.key)
 	var v view

@@ -45,11 +45,6 @@ func (t *Table) watch(end time.Time) {
 	}
 }
 
-// shares reports whether the owner has a grant that is not apart.
-func (o *owner) shares() bool {
-	return slices.ContainsFunc(o.Grants, func(q *queue.Request) bool { return !of(q).apart })
-}
-
 // Ends returns when the request ends, unless its lease is prolonged. It is zero for a waiter that
 // does not expire.
 func (r *Request) Ends() time.Time {

@@ -53,20 +53,6 @@ func (t *Table) newRequest(acq *pathlock.Acquisition, order uint64) *Request {
 	return r
 }
 
-// ownerOf returns an owner, a new one if it takes no part in the tree.
-func (t *Table) ownerOf(id pathlock.Owner) *owner {
-	if o := t.owners[id]; o != nil {
-		return o
-	}
-	o := t.spareOwner
-	if t.spareOwner = nil; o == nil {
-		o = new(owner)
-	}
-	o.id = id
-	t.owners[id] = o
-	return o
-}
-
 // Fence returns the fence of a granted request, 0 for any other.
 func (r *Request) Fence() uint64 { return r.fence }
 
