@@ -68,7 +68,7 @@ func (v Values) Bind(resolve func(nodes []Node) []pathlock.Resolution) (Binding,
 			return Binding{}, err
 		}
 	}
-	return b.binding(v.spec.noteOrKinds()), nil
+	return b.binding(cmp.Or(v.spec.note, v.spec.Operation())), nil
 }
 
 // binder collects what the parts of a spec lock in each tree.

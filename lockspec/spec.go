@@ -283,14 +283,6 @@ func (s Spec) Sources() []Source {
 	return sources
 }
 
-// noteOrKinds returns the note of the spec's requests, or the names of the operations.
-func (s Spec) noteOrKinds() string {
-	if s.note != "" {
-		return s.note
-	}
-	return s.Operation()
-}
-
 // Operation returns the names of the spec's operations, each once, in their order: "rename, move".
 // It is "" for a [None].
 func (s Spec) Operation() string {
