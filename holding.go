@@ -1,6 +1,7 @@
 package pathlock
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -260,9 +261,4 @@ func (h *holding) leaveBase() {
 }
 
 // whole returns the holding of the whole hold: h itself, or the one that h is a part of.
-func (h *holding) whole() *holding {
-	if h.base != nil {
-		return h.base
-	}
-	return h
-}
+func (h *holding) whole() *holding { return cmp.Or(h.base, h) }

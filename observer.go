@@ -163,7 +163,7 @@ type Step struct {
 // [Locker.Serves] knows of a [StepHandler]. Other steps cost nothing if the locker has no
 // observers.
 func (l *Locker) Step(ctx context.Context, s Step) (work context.Context, done func(err error)) {
-	work, done = ctx, unobserved
+	work, done = ctx, func(error) {}
 	if len(l.observers) > 0 {
 		work, done = l.observedStep(ctx, s)
 	}
@@ -177,9 +177,6 @@ func (l *Locker) Step(ctx context.Context, s Step) (work context.Context, done f
 	}
 	return work, done
 }
-
-// unobserved ends a step that nobody observes.
-func unobserved(error) {}
 
 // observedStep begins a step for each observer, the first one outermost. They end in the reverse
 // order.

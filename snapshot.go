@@ -126,19 +126,10 @@ func (q *snapshotQueue) blockers(w *queue.Request) []Blocking {
 		switch {
 		case c.Claim != queue.GateClaim:
 			b.Path = asked.Claims[c.Claim].Path
-		case !b.Entry.Gate:
-			b.Mode = modeAt(b.Entry.Claims, Root())
+		case !b.Entry.Gate && len(b.Entry.Claims) > 0:
+			b.Mode = b.Entry.Claims[0].Mode // the root is the first node of every set
 		}
 		found = append(found, b)
 	}
 	return found
-}
-
-// modeAt returns the mode of a claim set at a node.
-func modeAt(set []Claim, p Path) Mode {
-	i, found := slices.BinarySearchFunc(set, p, func(c Claim, p Path) int { return c.Path.Compare(p) })
-	if !found {
-		return 0
-	}
-	return set[i].Mode
 }

@@ -10,7 +10,7 @@ func (q *Queue) Obstacle(r *Request) Conflict {
 	if r.isFree() {
 		return Conflict{}
 	}
-	for c := range q.Predecessors(r) {
+	for c := range q.predecessors(r) {
 		return c
 	}
 	for c := range r.Holders {
@@ -19,8 +19,8 @@ func (q *Queue) Obstacle(r *Request) Conflict {
 	return Conflict{}
 }
 
-// Predecessors yields the waiting requests that r is behind, one for each pair of claims.
-func (q *Queue) Predecessors(r *Request) iter.Seq[Conflict] {
+// predecessors yields the waiting requests that r is behind, one for each pair of claims.
+func (q *Queue) predecessors(r *Request) iter.Seq[Conflict] {
 	return func(yield func(Conflict) bool) {
 		for c := range r.earlier {
 			if !q.mayPass(r, c.By) && !yield(c) {
@@ -70,7 +70,7 @@ func (q *Queue) InTheWay(r *Request) []Conflict {
 		return true
 	}
 	r.Holders(note)
-	q.Predecessors(r)(note)
+	q.predecessors(r)(note)
 	return found
 }
 
