@@ -67,10 +67,9 @@ func (s *store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 		return nil, err
 	}
 	defer s.running.Done()
-	asked := make([]pathlock.Lease, 0, len(leases))
-	for _, l := range leases {
-		l.For = drifted(l.For)
-		asked = append(asked, l)
+	asked := slices.Clone(leases)
+	for i := range asked {
+		asked[i].For = drifted(asked[i].For)
 	}
 	answers := poll(ctx, s, "renew in "+tree.String(), func(ctx context.Context, m *member) ([]pathlock.Owner, error) {
 		gone, err := m.store.Renew(ctx, tree, asked)

@@ -3,6 +3,8 @@ package quorum
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -139,24 +141,22 @@ func (m *member) needsLook() bool {
 func (m *member) comeBack() error {
 	for {
 		m.mu.Lock()
-		var missed *key
-		for k := range m.releases {
-			missed = &k
-			break
-		}
-		if missed == nil && m.silent != nil {
+		missed := slices.Collect(maps.Keys(m.releases))
+		if len(missed) == 0 && m.silent != nil {
 			m.silent, m.gone = nil, make(chan struct{})
 		}
 		m.mu.Unlock()
-		if missed == nil {
+		if len(missed) == 0 {
 			return nil
 		}
-		if err := m.giveBack(*missed); err != nil {
-			return err
+		for _, k := range missed {
+			if err := m.giveBack(k); err != nil {
+				return err
+			}
+			m.mu.Lock()
+			delete(m.releases, k)
+			m.mu.Unlock()
 		}
-		m.mu.Lock()
-		delete(m.releases, *missed)
-		m.mu.Unlock()
 	}
 }
 
