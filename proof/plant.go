@@ -71,7 +71,7 @@ func (p plant) catch(ctx context.Context, dir string) (by, after string, err err
 		by, _, _ = strings.Cut(by, "/seed=")
 		switch {
 		case by != "":
-		case strings.Contains(out, "panic: test timed out"):
+		case strings.Contains(out, "panic: test timed out"), strings.Contains(out, "*** Test killed"): // whose stacks took long
 			by = c.dir + ": it does not end"
 		case strings.Contains(out, "panic: "), strings.Contains(out, "fatal error: "):
 			by = c.dir + ": it crashes"
