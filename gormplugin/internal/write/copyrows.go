@@ -182,8 +182,15 @@ func (x *copying) completeCopies(part []*plan.Copied, paths []any) error {
 	}
 	made := make(map[any]*table.Node, len(rows))
 	for _, n := range rows {
-		if !n.Dead {
-			made[[2]any{n.Parent, pathOf(n)}] = n
+		place := [2]any{n.Parent, pathOf(n)}
+		switch {
+		case n.Dead:
+		case made[place] != nil:
+			// Either is the copy. The other one may have come where no unique index refuses it. Or it
+			// is about to go: InnoDB rolls back a row's entries in the indexes before the row.
+			return fault.Retryable(fmt.Errorf("gormplugin: copying rows of %s: another row came to %q meanwhile", t.TableName, n.Path))
+		default:
+			made[place] = n
 		}
 	}
 	for i, c := range part {

@@ -1,14 +1,18 @@
 package gormplugintest
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"testing"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/store/offstore"
 	"gorm.io/gorm"
 )
 
@@ -114,5 +118,47 @@ func copyChecks() []check {
 			w.has(before)
 			w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE suites SET path = '/a/b/c' WHERE path = '/a/x/c' AND plan_id = ?", w.root.PlanID).Error)
 		}},
+	}
+}
+
+// unindexed is a row of a tree whose siblings no unique index keeps apart.
+type unindexed struct {
+	ID       string  `gorm:"primaryKey;size:36"`
+	DriveID  string  `pathlock:"tree" gorm:"size:36;index:unindexed_path,priority:1"`
+	ParentID *string `pathlock:"parent" gorm:"size:36"`
+	Name     string  `pathlock:"name" gorm:"size:100"`
+	Path     string  `pathlock:"path" gorm:"size:500;index:unindexed_path,priority:2"`
+}
+
+// checkCopyTwin has a row come to the place of a copy after the copy's top row. The rows below must
+// not go to that one, which the copy has not locked.
+func checkCopyTwin(t *testing.T, d Database) {
+	if d.SoleWriter {
+		t.Skip("nobody comes meanwhile")
+	}
+	plain := open(t, d, settings{}, new(trace))
+	testerr.Must(t, plain.Set("gorm:table_options", d.TableOptions).AutoMigrate(&unindexed{}))
+	w := machineWorld(t, d, settings{store: offstore.New()}, []gormplugin.Option{gormplugin.Model(&unindexed{})})
+	w.must(w.db.Create([]unindexed{
+		{ID: "a", DriveID: "c", Name: "a"}, {ID: "b", DriveID: "c", ParentID: new("a"), Name: "b"}, {ID: "d", DriveID: "c", Name: "d"},
+	}).Error)
+	w.trace.reset()
+	w.trace.intercept(func(c call) error {
+		ran := w.trace.ran()
+		if !c.after || !strings.HasPrefix(ran[len(ran)-1], "INSERT") {
+			return nil
+		}
+		w.trace.intercept(nil)
+		return w.db.Create(&unindexed{ID: "z", ParentID: new("d"), Name: "a"}).Error // the database finds it last
+	})
+	keys := gormplugin.CopyValues(map[string]any{"id": gorm.Expr("CONCAT(id, '-copy')")})
+	w.fails(gormplugin.Transaction(t.Context(), w.db, func(tx *gorm.DB) error {
+		_, err := gormplugin.Copy(tx, &unindexed{}, "a", gormplugin.Below("d"), keys)
+		return err
+	}, &sql.TxOptions{Isolation: sql.LevelReadCommitted}), gormplugin.ErrNameTaken)
+	var below []string
+	w.must(gormplugin.Subtree(w.db, &unindexed{}, "d").Order("id").Pluck("id", &below).Error)
+	if got := strings.Join(below, " "); got != "d z" {
+		t.Errorf("the copy is below the rows %s", got)
 	}
 }

@@ -146,6 +146,7 @@ func races() []topic {
 		{"shared", checkShared},
 		{"storm", func(t *testing.T, d Database) { checkStorms(t, d) }},
 		{"anomalies", checkAnomalies},
+		{"copy beside a twin", checkCopyTwin},
 	}
 }
 
