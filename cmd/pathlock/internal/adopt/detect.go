@@ -304,12 +304,13 @@ func (s *shape) guess() {
 		}
 	}
 	lead, _ := s.of.value(s.IDPath)
-	ancestors := strings.EqualFold(s.IDPath, "ancestors")
-	if s.of.rows == 0 && ancestors {
+	paths := s.of.cells[s.IDPath] // one that is there, even if empty, has no step of its own row
+	ofParent := strings.EqualFold(s.IDPath, "ancestors") || len(paths) > 0 && paths[0].Valid
+	if s.of.rows == 0 && ofParent {
 		lead = "0"
 	}
-	if ancestors || lead != "" {
-		s.IDPathForm = "parent:" + strings.TrimPrefix(lead+",*,*", ",")
+	if ofParent {
+		s.formless, s.IDPathForm = lead == "", "parent:"+strings.TrimPrefix(lead+",*,*", ",")
 	}
 }
 
