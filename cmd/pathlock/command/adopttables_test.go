@@ -55,6 +55,26 @@ func TestAdopt_longNames(t *testing.T) {
 	})
 }
 
+// Old code may keep its AutoMigrate if the statements only add columns and plain indexes, which GORM
+// leaves alone. On SQLite it may make the table anew.
+func TestAdopt_oldCodeWithAutoMigrate(t *testing.T) {
+	eachEmpty(t, func(t *testing.T, tr trial) {
+		collate := map[string]string{"postgres": ` COLLATE "C"`}[tr.databases]
+		tr.exec(t, "CREATE TABLE plain (id INTEGER PRIMARY KEY, parent_id INTEGER, ids VARCHAR(99)"+collate+")")
+		tr.exec(t, "INSERT INTO plain VALUES (1, NULL, '1,'), (2, 1, '1,2,'), (3, 2, '1,2,3,')")
+		tr.exec(t, "CREATE TABLE added (id INTEGER PRIMARY KEY, parent_id INTEGER)")
+		tr.exec(t, "INSERT INTO added VALUES (1, NULL), (2, 1), (3, 2)")
+		tr.exec(t, "CREATE TABLE uniq (id INTEGER PRIMARY KEY, parent_id INTEGER, name VARCHAR(50), path VARCHAR(99))")
+		tr.exec(t, "INSERT INTO uniq VALUES (1, NULL, 'a', '/a'), (2, 1, 'b', '/a/b'), (3, 2, 'c', '/a/b/c')")
+		for table, want := range map[string]bool{"plain": tr.databases == "sqlite", "added": tr.databases == "sqlite", "uniq": true} {
+			code, out, errs := run(t, "adopt", "--db", tr.url, "--table", table)
+			if got := strings.Contains(out, "1. Release old code without AutoMigrate of "+table+"."); code != 0 || got != want {
+				t.Errorf("%s: exit code %d: old code has to be released: %v, want %v: %s%s", table, code, got, want, out, errs)
+			}
+		}
+	})
+}
+
 // A name in any script becomes one of Go's, a new column has no other's name in another letter
 // case, and the way back knows the other databases' quotes in a name.
 func TestAdopt_oddNames(t *testing.T) {

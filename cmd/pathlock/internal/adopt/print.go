@@ -3,6 +3,7 @@ package adopt
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -51,7 +52,9 @@ func (t Tree) rollout() (steps []string) {
 	if t.shape.pair != nil {
 		kinds = "UNIQUE or CHECK"
 	}
-	say("Release old code without AutoMigrate of %s.", t.Table)
+	if slices.ContainsFunc(t.Statements, t.shape.isUndone) {
+		say("Release old code without AutoMigrate of %s.", t.Table)
+	}
 	if len(t.Statements) > 0 {
 		without := ""
 		if late != "" {
@@ -76,6 +79,15 @@ func (t Tree) rollout() (steps []string) {
 	say("Start the new instances, with the tags and options above, first with offstore.New().")
 	say("Restart the instances with a lock store, one after the other.")
 	return steps
+}
+
+// kept are the statements that an AutoMigrate of models that do not know them leaves alone: GORM
+// drops neither columns nor plain indexes. On SQLite it makes the table anew if a column differs.
+var kept = regexp.MustCompile("^(?:UPDATE |CREATE INDEX |ALTER TABLE " + name + " ADD (?:COLUMN|KEY) )")
+
+// isUndone reports whether an AutoMigrate of old code may undo a statement, or fail after it.
+func (s *shape) isUndone(st Statement) bool {
+	return s.of.dialect == dialect.SQLite || !kept.MatchString(st.SQL)
 }
 
 // fsck is the command that checks the tree.
