@@ -153,11 +153,11 @@ type MisplacedError struct {
 
 // Error implements error.
 func (e *MisplacedError) Error() string {
-	return fmt.Sprintf("%v: %v", ErrMisplaced, e.inside())
+	return fmt.Sprintf("%v: %v: %s", ErrMisplaced, e.inside(), e.Why)
 }
 
 // inside is what clients need not know.
-func (e *MisplacedError) inside() error { return shown.Inside(e.Table + ": " + e.Why) }
+func (e *MisplacedError) inside() error { return shown.Inside(e.Table) }
 
 // Unwrap returns [ErrMisplaced] and [ErrUnsupported].
 func (e *MisplacedError) Unwrap() []error { return []error{ErrMisplaced, ErrUnsupported, e.inside()} }

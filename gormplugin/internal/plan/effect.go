@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -73,7 +74,7 @@ func (s *Shape) Goal(c *Change, hit Hits, parents map[any]*Node) (to Spot, ok bo
 		return to, false, s.Unsupported("a path does not move a row that is deleted: restore it by the same update, or set its parent")
 	}
 	if _, err := s.parse(c.Path); err != nil && len(affected) > 0 {
-		return to, false, s.Misplaced("the path %q says no parent: %v", shown.Cut(s.PathForm.Print(c.Path)), err)
+		return to, false, s.Misplaced(fmt.Sprintf("the path %q says no parent: %v", shown.Cut(s.PathForm.Print(c.Path)), err))
 	}
 	trees, moves := make(map[any]bool), false
 	for _, n := range affected {
@@ -88,7 +89,7 @@ func (s *Shape) Goal(c *Change, hit Hits, parents map[any]*Node) (to Spot, ok bo
 		trees[now.Tree], moves, to = true, moves || s.PathForm.Holds(now.Path) != goal, Spot{now.Tree, goal}
 	}
 	if moves && len(trees) > 1 {
-		return to, false, s.Misplaced("rows of %d trees cannot go to one path: update those of each tree by themselves", len(trees))
+		return to, false, s.Misplaced(fmt.Sprintf("rows of %d trees cannot go to one path: update those of each tree by themselves", len(trees)))
 	}
 	return to, moves, nil
 }

@@ -86,7 +86,7 @@ func (s *Shape) Place(row *Arrival, stated map[any]*Arrival, parents map[any]*No
 		return s.parentless(row)
 	case above != nil:
 		if row.StatedTree != nil && row.StatedTree != above.Tree && !s.IsLeaf {
-			return s.Misplaced("the parent %s is in the tree %s, not in %s", shown.ID(above.ID), shown.ID(above.Tree), shown.ID(row.StatedTree))
+			return s.Misplaced(otherTree, fmt.Sprintf("%s is in %s, not in %s", shown.ID(above.ID), shown.ID(above.Tree), shown.ID(row.StatedTree)))
 		}
 		row.Tree = above.Tree
 	}
@@ -122,11 +122,11 @@ func (s *Shape) parentless(row *Arrival) error {
 	case row.Stated == "" || s.ByIDs || s.Nameless:
 		return s.Misplaced("a new row states a path of ids, and no parent: state the parent, or leave the path empty for the top")
 	case err != nil:
-		return s.Misplaced("the path %q says no parent: %v", text, err)
+		return s.Misplaced(fmt.Sprintf("the path %q says no parent: %v", text, err))
 	case row.StatedTree == nil && !s.IsLeaf:
-		return s.Misplaced("a new row states the path %q instead of its parent, and no tree: state the tree, too", text)
+		return s.Misplaced(fmt.Sprintf("a new row states the path %q instead of its parent, and no tree: state the tree, too", text))
 	default:
-		return s.Misplaced("the path %q of a new row does not end in its name, %q", text, shown.Cut(row.Name))
+		return s.Misplaced(fmt.Sprintf("the path %q of a new row does not end in its name, %q", text, shown.Cut(row.Name)))
 	}
 }
 

@@ -67,9 +67,14 @@ func (s *Shape) Unfit(format string, args ...any) error {
 	return fault.Unfit(s.Unsupported(format, args...))
 }
 
-// Misplaced is the error of a row that cannot have the place that was asked for.
-func (s *Shape) Misplaced(format string, args ...any) error {
-	return &fault.MisplacedError{Table: s.TableName, Why: fmt.Sprintf(format, args...)}
+// Misplaced is the error of a row that cannot have the place that was asked for, said for clients:
+// which rows and trees are concerned is for the log.
+func (s *Shape) Misplaced(why string, concerned ...string) error {
+	err := error(&fault.MisplacedError{Table: s.TableName, Why: why})
+	for _, said := range concerned {
+		err = fmt.Errorf("%w: %w", err, shown.Inside(said))
+	}
+	return err
 }
 
 // Damaged is the error of a row that the database has with a tree, a name or a path that none can

@@ -75,15 +75,15 @@ func (u *updating) consider(n *Node) error {
 			tree = parent.Tree
 		}
 		if parent.Tree != tree {
-			return s.Misplaced("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(parent.Tree))
+			return s.Misplaced(otherTree, fmt.Sprintf("%s is in %s, not in %s", shown.ID(parent.ID), shown.ID(parent.Tree), shown.ID(tree)))
 		}
 	}
 	if c.Parents != nil && u.tree != nil && u.tree != tree {
-		return s.Misplaced("the row is in the tree %s, and others of the arrangement in %s", shown.ID(tree), shown.ID(u.tree))
+		return s.Misplaced("the rows of an arrangement are in one tree", fmt.Sprintf("not in %s and %s", shown.ID(tree), shown.ID(u.tree)))
 	}
 	u.tree = tree
 	if stated := cmp.Or(c.Tree, c.Trees[n.ID]); stated != nil && stated != tree {
-		return s.Misplaced("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(stated))
+		return s.Misplaced("a row stays in its tree: copy it to another", fmt.Sprintf("from %s to %s", shown.ID(tree), shown.ID(stated)))
 	}
 	if err := u.checkOutdated(n, after, restored); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (u *updating) checkOutdated(n, after *Node, restored bool) error {
 	s, c := u.shape, u.Change
 	switch {
 	case c.AtTop && c.Parent == nil && n.Parent != nil:
-		return s.Misplaced("an empty path does not move %s to the top: use gormplugin.Move, or set the parent, too", s.RowName(n.ID))
+		return s.Misplaced("an empty path does not move a row to the top", s.RowName(n.ID)+": use gormplugin.Move, or set the parent, too")
 	case c.ByPath: // the parent was found there
 		return s.checkStated(n.ID, "", c.IDs, after, n)
 	case restored || c.Name == nil && !s.Nameless || c.Parent == nil:
@@ -112,6 +112,9 @@ func (u *updating) checkOutdated(n, after *Node, restored bool) error {
 		return s.checkStated(n.ID, c.Path, c.IDs, n)
 	}
 }
+
+// otherTree says why no row goes below one of another tree.
+const otherTree = "the parent is in another tree"
 
 // after returns a row as the change leaves it, which may move rows above it as well. depth is how
 // many rows led to it.
@@ -154,9 +157,9 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 	switch {
 	case s.IsLeaf:
 	case !restored && n.IsRoot():
-		return s.Misplaced("the root row %s can be neither renamed nor moved", shown.ID(n.ID))
+		return s.Misplaced("a root row can be neither renamed nor moved", shown.ID(n.ID))
 	case restored && n.IsRoot() && after.Parent != nil && after.Name == "":
-		return s.Misplaced("the root row %s needs a name to be restored below another row", shown.ID(n.ID))
+		return s.Misplaced("a root row needs a name to be restored below another row", shown.ID(n.ID))
 	}
 	to, err := s.checkedLocation(after, after.Parent == nil && restored)
 	if errors.Is(err, pathlock.ErrInvalidPath) && after.Name == n.Name {

@@ -316,13 +316,15 @@ func checkDetails(w *world) {
 		"not found": missing, `invalid id: "x8888": invalid syntax`: invalid, "not found ": alias,
 		"not found  ":                           w.db.Create(&Suite{ParentID: new(int64(8888)), Name: "n"}).Error,
 		"name taken":                            w.db.Create(&Suite{ParentID: &a.ID, Name: "b"}).Error,
-		"no place for the row":                  gormplugin.Move(w.db, &Suite{}, b.ID, gormplugin.Below(other.ID)),
 		"a root row is the only row at the top": w.db.Create(&Suite{PlanID: w.root.PlanID, Name: "n"}).Error,
 		"path changed":                          &gormplugin.PathChangedError{Table: "suites", ID: b.ID, Planned: "/a/b", Actual: "/c"},
 		"stale row: read the row again  ":       w.db.Where("1 = 0").Save(changed).Error,
-		"stale row: unsupported write: the row is deleted  ":   w.db.Save(gone).Error,
-		"move into the node's own subtree: /a cannot go below": gormplugin.Arrange(w.db, []*Suite{circling}),
-		"locked by others: IX /a in the tree":                  locked,
+		"stale row: unsupported write: the row is deleted  ":    w.db.Save(gone).Error,
+		"move into the node's own subtree: /a cannot go below":  gormplugin.Arrange(w.db, []*Suite{circling}),
+		"no place for the row: the parent is in another tree  ": gormplugin.Move(w.db, &Suite{}, b.ID, gormplugin.Below(other.ID)),
+		"no place for the row: a leaf needs a parent  ":         w.db.Create(&Case{Name: "x"}).Error,
+		"no place for the row: a root row can be neither renam": gormplugin.Rename(w.db, &Suite{}, w.root.ID, "x"),
+		"locked by others: IX /a in the tree":                   locked,
 	} {
 		p := middleware.ProblemOf(err)
 		if p == nil || !strings.HasPrefix(p.Detail+"  ", what) {
