@@ -1,7 +1,6 @@
 package write
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -104,8 +103,7 @@ func (e *Engine) callback(w *writer) func(*gorm.DB) {
 			return
 		}
 		if err := st.run(); err != nil && !errors.Is(db.Error, err) {
-			st.cause = cmp.Or(st.cause, err)
-			_ = db.AddError(err)
+			st.fail(err)
 		}
 	}
 }

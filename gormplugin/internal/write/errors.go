@@ -1,6 +1,7 @@
 package write
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -169,7 +170,23 @@ func (s *statement) explained(err error) error {
 		return nil
 	}
 	s.cause = err
-	_ = s.DB.AddError(err)
+	s.fail(err)
 	s.explain(s.DB, s)
 	return s.DB.Error
+}
+
+// fail makes err the error of the statement. Where GORM translates errors, it also matches what
+// GORM would make of the database's error: some translators look at an error, but not inside it.
+func (s *statement) fail(err error) {
+	db := s.DB
+	s.cause = cmp.Or(s.cause, err)
+	if translator, ok := db.Dialector.(gorm.ErrorTranslator); ok && db.TranslateError {
+		for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+			if translated := translator.Translate(inner); !errors.Is(err, translated) {
+				err = fmt.Errorf("%w: %w", translated, err)
+				break
+			}
+		}
+	}
+	_ = db.AddError(err)
 }

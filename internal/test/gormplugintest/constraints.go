@@ -85,6 +85,9 @@ func checkConstraints(t *testing.T, d Database) {
 			if got := w.plugin.FailureOf(err); err != nil && got != c.want || errors.Is(err, gormplugin.ErrRetry) {
 				t.Errorf("%s, translated=%v: got %q, want %q, for %v", c.what, translated, got, c.want, err)
 			}
+			if is := errors.Is(err, gorm.ErrForeignKeyViolated); is != (translated && c.want == pathlock.FailureReference) {
+				t.Errorf("%s, translated=%v: GORM's error is %v in %v", c.what, translated, is, err)
+			}
 			if err == nil {
 				w.must(w.db.Delete(&Limited{}, 2).Error)
 			}
