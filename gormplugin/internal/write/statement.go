@@ -189,11 +189,12 @@ func (e *Engine) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 			st.endTransaction()
 		}
 		st.maps.giveBack(db)
-		if result := db.Statement.Result; result != nil {
-			result.RowsAffected = db.RowsAffected
-		}
 		if st.retry != nil && errors.Is(db.Error, fault.ErrRetry) {
 			st.retry.try(db, e.MaxTries, e.Locker, execute)
+		}
+		if result := db.Statement.Result; result != nil {
+			// GORM leaves its error there if it tries to begin a transaction within another one.
+			result.RowsAffected, result.Error = db.RowsAffected, db.Error
 		}
 	}
 }

@@ -49,9 +49,6 @@ func (r *retry) try(db *gorm.DB, tries int, locker *pathlock.Locker, execute fun
 		attempt := r.pristine.Session(&gorm.Session{Initialized: true})
 		attempt.Statement.Context = ctx
 		attempt.Statement.BuildClauses = r.pristine.Statement.BuildClauses
-		if result := attempt.Statement.Result; result != nil {
-			result.Error = nil
-		}
 		attempt.InstanceSet(retryKey, true)
 		// A panic of a hook must not leave the transaction open.
 		defer func() {

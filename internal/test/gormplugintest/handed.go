@@ -98,6 +98,7 @@ func handedChecks() []check {
 			if updated.RowsAffected != 1 || upserted.RowsAffected != 2 || deleted.RowsAffected != 4 {
 				w.Errorf("%d, %d and %d rows", updated.RowsAffected, upserted.RowsAffected, deleted.RowsAffected)
 			}
+			w.must(errors.Join(updated.Error, upserted.Error, deleted.Error))
 		}},
 		{"Save that is refused leaves the rows that it would save along", func(w *world) {
 			plantPages(w)
