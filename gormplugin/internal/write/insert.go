@@ -137,26 +137,23 @@ func (k *inserting) prepare() ([]*arrival, error) {
 		return nil, err
 	}
 	taken := make(map[pathlock.Location]bool, len(rows))
-	for _, row := range rows {
+	return rows, k.settleEach(rows, func(row *arrival) error {
 		if taken[row.At] && !t.Nameless { // two rows with one key, which the database refuses
-			return nil, &fault.NameTakenError{Table: t.TableName, Tree: row.At.Tree, Path: row.At.Path}
+			return &fault.NameTakenError{Table: t.TableName, Tree: row.At.Tree, Path: row.At.Path}
 		}
 		taken[row.At] = true
 		k.slots = append(k.slots, nameSlot{row.At, row.Node})
 		if err := errors.Join(row.Settle(t.Name), row.Settle(t.Parent), row.settleParent()); err != nil {
-			return nil, err
+			return err
 		}
 		if row.ID == nil && t.HasIDs() {
 			if row.Pairs != nil {
-				return nil, t.Unsupported("GORM does not say which key a row in a map was given, which its path of ids needs: use a struct, or state the key")
+				return t.Unsupported("GORM does not say which key a row in a map was given, which its path of ids needs: use a struct, or state the key")
 			}
 			k.keyless = append(k.keyless, row)
 		}
-		if err := errors.Join(row.settleMarks(), store(t, row, k.Fence)); err != nil {
-			return nil, err
-		}
-	}
-	return rows, nil
+		return errors.Join(row.settleMarks(), store(t, row, k.Fence))
+	})
 }
 
 // settle finds the rows' places and locks them.

@@ -9,6 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 )
 
 // arrival is a row that a Create is to insert.
@@ -121,6 +122,38 @@ func store(t *table.Table, row *arrival, fence uint64) error {
 		return errors.Join(err, t.Tell(row.Ctx, row.Row, row.Path))
 	}
 	return err
+}
+
+// settleEach settles the rows one by one. Structs may share one that is embedded by a pointer. It
+// refuses rows that write different places into that.
+func (s *statement) settleEach(rows []*arrival, settle func(row *arrival) error) error {
+	t := s.Table
+	columns := slices.DeleteFunc(append(t.PlaceColumns(), t.Version), func(f *schema.Field) bool {
+		return f == nil || !slices.ContainsFunc(f.StructField.Index, func(i int) bool { return i < 0 })
+	})
+	said := make([][]any, len(rows))
+	for i, row := range rows {
+		if err := settle(row); err != nil {
+			return err
+		}
+		said[i] = valuesOf(columns, row.says)
+	}
+	for i, row := range rows {
+		for j, f := range columns {
+			if row.says(f) != said[i][j] {
+				return t.Unsupported("rows at different places share the struct that has their %q: give each its own", f.DBName)
+			}
+		}
+	}
+	return nil
+}
+
+// says returns what a row says of a column now, nil if it is in a map.
+func (row *arrival) says(f *schema.Field) (value any) {
+	if row.Pairs == nil {
+		value, _ = row.Get(f)
+	}
+	return value
 }
 
 // handedMaps are the rows that a Create is handed as maps. Callers may share a map between

@@ -151,10 +151,7 @@ func (k *inserting) upsert() error {
 		if len(fresh) > 0 {
 			only(stmt, present)
 		}
-		for _, row := range present {
-			err = errors.Join(err, restate(t, row))
-		}
-		if err == nil {
+		if err = k.settleEach(present, func(row *arrival) error { return restate(t, row) }); err == nil {
 			k.create()
 			err = k.DB.Error
 		}

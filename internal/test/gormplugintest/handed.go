@@ -18,13 +18,18 @@ import (
 // Numbered is embedded by a pointer, which GORM fills.
 type Numbered struct{ ID int64 }
 
+// Standing is embedded by a pointer, which rows may share.
+type Standing struct {
+	Parent *int64  `pathlock:"parent"`
+	Path   *string `pathlock:"path" gorm:"size:500;uniqueIndex:stated_path,priority:2"`
+}
+
 // Stated is a tree whose every column of the place is a pointer, which rows may share.
 type Stated struct {
 	*Numbered
-	Tree   *int64  `pathlock:"tree" gorm:"uniqueIndex:stated_path,priority:1"`
-	Parent *int64  `pathlock:"parent"`
-	Name   *string `pathlock:"name" gorm:"size:100"`
-	Path   *string `pathlock:"path" gorm:"size:500;uniqueIndex:stated_path,priority:2"`
+	*Standing
+	Tree *int64  `pathlock:"tree" gorm:"uniqueIndex:stated_path,priority:1"`
+	Name *string `pathlock:"name" gorm:"size:100"`
 }
 
 // handedChecks are about what callers hand over: the plugin writes only where GORM writes itself.
@@ -67,7 +72,7 @@ func handedChecks() []check {
 			tree, path := w.root.PlanID, ""
 			w.must(w.db.Create(&Stated{Numbered: &Numbered{tree}, Tree: &tree, Name: new("t")}).Error)
 			shared := []*Stated{
-				{Parent: &tree, Name: new("a"), Path: &path}, {Parent: &tree, Name: new("b"), Path: &path},
+				{Standing: &Standing{&tree, &path}, Name: new("a")}, {Standing: &Standing{&tree, &path}, Name: new("b")},
 			}
 			first := gormplugin.ErrRetry
 			w.must(gormplugin.Transaction(w.Context(), w.db, func(tx *gorm.DB) error {
@@ -85,6 +90,15 @@ func handedChecks() []check {
 			w.must(w.db.Model(&Stated{}).Where("tree = ?", tree).Order("path").Pluck("path", &paths).Error)
 			if fmt.Sprint(paths) != "[/t /t/a /t/b]" {
 				w.Errorf("the paths are %q", paths)
+			}
+			one, other := &Standing{Parent: &tree}, &Standing{Parent: &tree}
+			w.fails(w.db.Create([]*Stated{{Standing: one, Name: new("c")}, {Standing: one, Name: new("d")}}).Error, gormplugin.ErrUnsupported)
+			shared[0].Standing, shared[1].Standing = other, other
+			w.fails(w.db.Clauses(clause.OnConflict{UpdateAll: true}).Create(shared).Error, gormplugin.ErrUnsupported)
+			paths = nil
+			w.must(w.db.Model(&Stated{}).Where("tree = ?", tree).Order("path").Pluck("path", &paths).Error)
+			if fmt.Sprint(paths) != "[/t /t/a /t/b]" {
+				w.Errorf("the paths are %q after refused writes", paths)
 			}
 		}},
 		{"a generic statement gets its result", func(w *world) {
