@@ -32,7 +32,6 @@ const (
 	rows     = "internal: the database's rows are to blame"
 	starts   = "internal: no request gets it, only who starts the program"
 	jobs     = "internal: no request gets it, only Once"
-	part     = "no error, only a part of one"
 )
 
 // answers has the ends of the problems by which the errors are answered that a program may hand to
@@ -113,13 +112,17 @@ func answers() map[string]map[string]answer {
 	}
 }
 
+// onPage are the packages whose errors handlers hand to [middleware.Locks.Fail].
+var onPage = []string{".", "gormplugin", "lockspec"}
+
 // answer is an error, and the end of the problem that answers it.
 type answer struct {
 	err  error
 	kind string
 }
 
-// Each error that a package exports has an answer, or a reason why it has none.
+// Each error that a package exports has an answer, or a reason why it has none. The page's table of
+// answers names those that a handler may get.
 func TestErrors_AreAnswered(t *testing.T) {
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, gormplugin.Model(&gormplugintest.Suite{}))
@@ -128,6 +131,8 @@ func TestErrors_AreAnswered(t *testing.T) {
 	retries := []string{"locked", "lock-store-unavailable", "database-unavailable", "timeout"}
 	wanted := answers()
 	stores, err := filepath.Glob("../store/*")
+	testerr.Must(t, err)
+	page, err := os.ReadFile("../docs/middleware.md")
 	testerr.Must(t, err)
 	packages := slices.Collect(maps.Keys(wanted))
 	for _, store := range stores {
@@ -138,6 +143,11 @@ func TestErrors_AreAnswered(t *testing.T) {
 		for e, a := range wanted[name] {
 			if !slices.Contains(declared, e) {
 				t.Errorf("%s.%s is there no more", name, e)
+			}
+			if slug, why, _ := strings.Cut(a.kind, ": "); strings.HasPrefix(e, "Err") && slices.Contains(onPage, name) && !strings.HasPrefix(why, "no request") && e != "ErrNull" {
+				if row := regexp.MustCompile("(?m)^.*\\| `" + slug + "` \\|.*[`.]" + e + "`"); !row.Match(page) {
+					t.Errorf("the page's row of %s lacks %s.%s", slug, name, e)
+				}
 			}
 			p := locks.ProblemOf(a.err)
 			switch {
