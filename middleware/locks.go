@@ -99,8 +99,8 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 // [pathlock.Lock.ReleaseInBackground]. When a program ends, it calls [pathlock.Locker.Shutdown]
 // after its server's.
 //
-// It stands before the handler. If the last handler of a chain calls it as a function, nothing would
-// run under the locks: the request is answered with 500, and aborted.
+// It stands before the handler. If the last handler of a chain calls it as a function, nothing
+// would run under the locks: the request is answered with 500, and aborted.
 //
 // If it is used for a whole engine, it ignores requests that gin has no route for, and locks
 // nothing for handlers of [gin.Engine.NoRoute].

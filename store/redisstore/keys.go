@@ -9,9 +9,9 @@ import (
 
 const defaultPrefix = "pathlock"
 
-// The last part of a key's name says what the key is: see "The keys" in the package's documentation.
-// What stands between the braces is the hash tag: all keys of a tree are in one slot of a
-// cluster, and trees are spread over all slots.
+// The last part of a key's name says what the key is: see "The keys" in the package's
+// documentation. What stands between the braces is the hash tag: all keys of a tree are in one slot
+// of a cluster, and trees are spread over all slots.
 const (
 	locksKey     = ":locks"
 	deadlinesKey = ":deadlines"
@@ -119,8 +119,8 @@ func (k keys) treeInUse(key string) (pathlock.Tree, bool) {
 }
 
 // appendEscaped appends letters, digits, dot, dash and underscore as they are and every other byte
-// as %XX: no text can end the hash tag, begin another, or be taken for a part of the name that it is
-// not.
+// as %XX: no text can end the hash tag, begin another, or be taken for a part of the name that it
+// is not.
 func appendEscaped(b []byte, s string) []byte {
 	const digits = "0123456789ABCDEF"
 	for i := range len(s) {

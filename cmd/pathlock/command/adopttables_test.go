@@ -55,8 +55,8 @@ func TestAdopt_longNames(t *testing.T) {
 	})
 }
 
-// Old code may keep its AutoMigrate if the statements only add columns and plain indexes, which GORM
-// leaves alone. On SQLite it may make the table anew.
+// Old code may keep its AutoMigrate if the statements only add columns and plain indexes, which
+// GORM leaves alone. On SQLite it may make the table anew.
 func TestAdopt_oldCodeWithAutoMigrate(t *testing.T) {
 	eachEmpty(t, func(t *testing.T, tr trial) {
 		collate := map[string]string{"postgres": ` COLLATE "C"`}[tr.databases]

@@ -186,8 +186,8 @@ func (x *copying) completeCopies(part []*plan.Copied, paths []any) error {
 		switch {
 		case n.Dead:
 		case made[place] != nil:
-			// Either is the copy. The other one may have come where no unique index refuses it. Or it
-			// is about to go: InnoDB rolls back a row's entries in the indexes before the row.
+			// Either is the copy. The other one may have come where no unique index refuses it. Or
+			// it is about to go: InnoDB rolls back a row's entries in the indexes before the row.
 			return fault.Retryable(fmt.Errorf("gormplugin: copying rows of %s: another row came to %q meanwhile", t.TableName, n.Path))
 		default:
 			made[place] = n

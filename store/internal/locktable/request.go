@@ -41,7 +41,8 @@ func (t *Table) newRequest(acq *pathlock.Acquisition, order uint64) *Request {
 	if t.spare = nil; r == nil {
 		r = new(Request)
 	}
-	claims := append(r.Claims[:0], acq.Claims...) // not the caller's
+	claims := r.Claims[:0]
+	claims = append(claims, acq.Claims...) // not the caller's
 	*r = Request{Acquisition: *acq, entry: r.entry, owner: t.ownerOf(acq.Owner), since: t.now}
 	r.Claims, r.Waiting, r.entry.Value = claims, nil, r
 	t.asked = t.asked[:0]
