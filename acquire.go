@@ -69,10 +69,7 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, e
 		return nil, err
 	}
 	defer scope.endAsking(a.Tree)
-	ctx, start := parent, time.Now()
-	l.eachObserver(ctx, "Acquiring", func(o Observer) {
-		ctx = cmp.Or(o.Acquiring(ctx, a.event(scope)), ctx)
-	})
+	ctx, start := l.acquiring(parent, scope, &a), time.Now()
 	acquisition.Origin = l.origin(ctx, a.Operation)
 	if a.observed != nil {
 		a.observed.origin = acquisition.Origin
@@ -104,6 +101,15 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, e
 	lock.waited = waited.Load()
 	lock.report(ctx, "Granted", Observer.Granted, time.Since(start), nil)
 	return lock, nil
+}
+
+// acquiring tells the observers that a is about to be asked for, and returns the context that they
+// give it.
+func (l *Locker) acquiring(ctx context.Context, scope *Scope, a *prepared) context.Context {
+	l.eachObserver(ctx, "Acquiring", func(o Observer) {
+		ctx = cmp.Or(o.Acquiring(ctx, a.event(scope)), ctx)
+	})
+	return ctx
 }
 
 // errStorePanicked is what observers learn of an acquisition that a panic of the store has ended.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -250,7 +251,7 @@ func (p Path) folded(by func(string) string) (Path, error) {
 		by = Fold
 	}
 	var b strings.Builder
-	for name := range p.Names() {
+	for _, name := range slices.Collect(p.Names()) { // a range over the iterator would cost the common case, too
 		folded := by(name)
 		if err := checkName(folded); err != nil {
 			return Path{}, fmt.Errorf("%w: the lock key of %q: %w", ErrInvalidPath, shown.Cut(name), err)

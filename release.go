@@ -233,7 +233,9 @@ func (l *Locker) release(ctx context.Context, u unneeded) error {
 // background.
 func (l *Locker) releaseOrRetry(ctx context.Context, u unneeded) error {
 	err := l.release(ctx, u)
-	l.retryRelease(u, err)
+	if err != nil {
+		l.retryRelease(u, err)
+	}
 	return err
 }
 
@@ -247,9 +249,9 @@ func (l *Locker) takeBack(ctx context.Context, u unneeded) {
 	})
 }
 
-// retryRelease retries the release of u in the background until its lease has ended, if the first
-// try ended with an error after which that makes sense. With ErrClosed, a release has failed for
-// good.
+// retryRelease retries the release of u in the background until its lease has ended, unless the
+// error of the first try says that there is nothing to release. With ErrClosed, a release has failed
+// for good.
 func (l *Locker) retryRelease(u unneeded, first error) {
 	ends := time.Now().Add(u.lease)
 	isOver := func(err error) bool {
