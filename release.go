@@ -250,8 +250,8 @@ func (l *Locker) takeBack(ctx context.Context, u unneeded) {
 }
 
 // retryRelease retries the release of u in the background until its lease has ended, unless the
-// error of the first try says that there is nothing to release. With ErrClosed, a release has failed
-// for good.
+// error of the first try says that there is nothing to release. With ErrClosed, a release has
+// failed for good.
 func (l *Locker) retryRelease(u unneeded, first error) {
 	ends := time.Now().Add(u.lease)
 	isOver := func(err error) bool {
