@@ -62,6 +62,10 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	if d == dialect.PostgreSQL {
 		stored += ` COLLATE "C"` // a collation may find no text in another, or be other than the name's
 	}
+	root := "'" + strings.ReplaceAll(form.Print(""), "'", "''") + "'"
+	if cells := s.of.cells[column]; form.OfParent && !slices.Equal(cells, topped(cells, form)) {
+		stored = "COALESCE(" + stored + ", " + root + ")"
+	}
 	text := stored
 	if form.Trail != "" {
 		text = fmt.Sprintf(spelt.butLast, text)
@@ -73,7 +77,6 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 			Why: "the name is the last one of the path",
 		})
 	}
-	root := "'" + strings.ReplaceAll(form.Print(""), "'", "''") + "'"
 	own, above, top := stored, dir, " AND "+stored+" <> "+root
 	if form.Trail == "" {
 		above = fmt.Sprintf(spelt.butLast, dir)

@@ -238,6 +238,22 @@ func (s *shape) parents(cells []cell) {
 	s.agree, s.hints = s.judge().agree, s.hint()
 }
 
+// topped returns the paths of rows' parents, with the path above the top in place of NULL if no row
+// has that: then NULL is how the table marks its rows at the top.
+func topped(cells []cell, f treetable.Form) []cell {
+	top := cell{String: f.Column("/x"), Valid: true}
+	if slices.Contains(cells, top) {
+		return cells
+	}
+	cells = slices.Clone(cells)
+	for i := range cells {
+		if !cells[i].Valid {
+			cells[i] = top
+		}
+	}
+	return cells
+}
+
 // withPathOfParent takes the path together with a name for the row's own.
 func (s shape) withPathOfParent(f treetable.Form) (found []shape) {
 	t := s.of
@@ -260,7 +276,7 @@ func (s shape) withPathOfParent(f treetable.Form) (found []shape) {
 			for i, c := range t.cells[column] {
 				own[i] = cell{String: f.Print(f.Own(cells[i].String, c.String)), Valid: c.String != ""}
 			}
-			by := s.tie(own, cells, f.Column("/x"))
+			by := s.tie(own, topped(cells, f), f.Column("/x"))
 			if by.below == 0 || !enough(by.below+by.tops, by.live) {
 				continue
 			}
