@@ -11,7 +11,7 @@ import (
 // place of what the lock relies on, which exchange releases if nothing else needs it. The owner
 // passes all that wait for it, so nobody is let in between. exchange calls request, which says what
 // to ask for, and swap with the scope's mutex locked. After an error the lock is as it was.
-func (k *Lock) exchange(ctx context.Context, request func() (prepared, error), swap func(fresh *Lock)) error {
+func (k *Lock) exchange(ctx context.Context, request func() (prepared, error), swap func(fresh *Lock) error) error {
 	h := k.holding
 	l := h.scope.locker
 	h.checkClock()
@@ -36,7 +36,7 @@ func (k *Lock) exchange(ctx context.Context, request func() (prepared, error), s
 	case fresh.holding != h:
 		err = h.expire()
 	default:
-		swap(fresh)
+		err = swap(fresh)
 	}
 	h.scope.mu.Unlock()
 	if released := fresh.Release(ctx); err == nil && errors.Is(released, ErrLost) {
@@ -58,21 +58,35 @@ func (k *Lock) mayExchange() error {
 	}
 }
 
-// Exchange makes the lock, and all that re-enter what it holds, hold other claims instead. Nobody
-// is let in between, and the fence stays. Others see the note from then on, and the fence of the
-// new grant. It is for a lock that the store has granted in one piece, and does not wait for
-// others. Errors are those of [Lock.Downgrade]. After an error the lock is as it was.
+// Exchange makes the lock, all that re-enter what it holds, and the one that it re-enters, hold
+// other claims instead. Nobody is let in between, and the fence stays. Others see the note from then
+// on, and the fence of the new grant. It does not wait for others. Errors are those of
+// [Lock.Downgrade]. A lock that [Merge] has merged, or that re-enters several, gets
+// [ErrInvalidRequest]. After an error the lock is as it was.
 func (k *Lock) Exchange(ctx context.Context, claims []Claim, note string) error {
+	own := func() error {
+		if len(k.pins) != 1 || k.pins[0].merged {
+			return fmt.Errorf("pathlock: exchange in %s: %w: the lock is merged with others, or re-enters several", k.holding.tree, ErrInvalidRequest)
+		}
+		return nil
+	}
 	return k.exchange(ctx, func() (prepared, error) {
+		if err := own(); err != nil {
+			return prepared{}, err
+		}
 		req := k.again()
 		req.Claims, req.Note = claims, note
 		return k.holding.scope.locker.prepare(req)
-	}, func(fresh *Lock) {
+	}, func(fresh *Lock) error {
+		if err := own(); err != nil { // it was merged meanwhile
+			return err
+		}
 		was, is := k.pins[0], fresh.pins[0]
 		was.id, is.id = is.id, was.id
 		was.gate, is.gate = is.gate, was.gate
 		was.claims, is.claims = is.claims, was.claims
 		k.note = note
+		return nil
 	})
 }
 
@@ -106,7 +120,10 @@ func (k *Lock) Downgrade(ctx context.Context) error {
 			}
 		}
 		return prepared{Request: req, folded: req.Claims}, nil
-	}, func(fresh *Lock) { k.pins, fresh.pins = fresh.pins, k.pins })
+	}, func(fresh *Lock) error {
+		k.pins, fresh.pins = fresh.pins, k.pins
+		return nil
+	})
 }
 
 // Merge has the store keep what it has granted to locks of one scope in one tree as a single grant.
@@ -144,9 +161,9 @@ func (h *holding) merge(ctx context.Context, locks []*Lock) error {
 			req.Gate, req.Claims = req.Gate || g.gate, append(req.Claims, g.claims...)
 		}
 		return prepared{Request: req, folded: Normalize(req.Claims...)}, nil
-	}, func(fresh *Lock) {
+	}, func(fresh *Lock) error {
 		whole := fresh.pins[0]
-		whole.pins, fresh.pins = 0, nil
+		whole.merged, whole.pins, fresh.pins = true, 0, nil
 		for _, k := range locks {
 			if k.released {
 				continue
@@ -164,5 +181,6 @@ func (h *holding) merge(ctx context.Context, locks []*Lock) error {
 				k.pins, whole.pins = kept, whole.pins+1
 			}
 		}
+		return nil
 	})
 }

@@ -170,6 +170,8 @@ type grant struct {
 	fence  uint64
 	// pins counts the locks and parts that rely on the grant. It is released with the last one.
 	pins int
+	// merged says that [Merge] has made it, for several locks.
+	merged bool
 	// kept says that the grant belongs to a detached hold, and stays with it.
 	kept bool
 	// degraded says that no store has made it: see [Degrade]. It is set for all grants of a

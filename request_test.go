@@ -113,6 +113,27 @@ func TestExchange_ofTheGate(t *testing.T) {
 	release(t, lock)
 }
 
+// A lock does not exchange what others of its scope hold: what was merged, or is re-entered in parts.
+func TestExchange_leavesOtherLocksWhatTheyHave(t *testing.T) {
+	for _, claim := range []string{"X /b", "X /a, X /c"} {
+		t.Run(claim, func(t *testing.T) {
+			l, _ := newLocker()
+			outer := acquire(t.Context(), t, l, "X /a")
+			other := acquire(outer.Context(), t, l, "X /c")
+			inner := acquire(outer.Context(), t, l, claim)
+			if claim == "X /b" {
+				testerr.None(t, pathlock.Merge(t.Context(), []*pathlock.Lock{outer, inner}))
+			}
+			testerr.Is(t, "the exchange", inner.Exchange(t.Context(), claims(t, "X /d"), ""), pathlock.ErrInvalidRequest)
+			_, err := l.Acquire(t.Context(), request(t, "X /a"))
+			testerr.Is(t, "what the outer lock has, for others", err, pathlock.ErrConflict)
+			for _, k := range []*pathlock.Lock{inner, other, outer} {
+				release(t, k)
+			}
+		})
+	}
+}
+
 // Locks that are merged are one grant in the store, and so is what re-enters them. All of it stays
 // held until the last of them is released, and what others of the scope hold is not touched.
 func TestMerge(t *testing.T) {
