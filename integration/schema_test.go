@@ -122,11 +122,17 @@ func TestVerify_postgresIsolation(t *testing.T) {
 	}
 }
 
-// In a database whose encoding is not UTF-8, lengths are not what the plugin takes them for.
-func TestVerify_postgresEncoding(t *testing.T) {
+// In a database or a session whose encoding is not UTF-8, lengths are not what the plugin takes them
+// for.
+func TestVerify_encoding(t *testing.T) {
 	t.Parallel()
 	d := databases.Postgres(t, "ENCODING 'SQL_ASCII' LOCALE 'C'", map[string]string{"client_encoding": "UTF8"})
 	finds(t, openMigrated(t, d), treeschema.Encoding)
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		for set, want := range map[string][]treeschema.Check{"utf8mb4": nil, "utf8": nil, "latin1": {treeschema.Encoding}, "binary": {treeschema.Encoding}} {
+			finds(t, openMigrated(t, gormplugintest.OnMySQL(t, server, map[string]string{"character_set_client": set})), want...)
+		}
+	})
 }
 
 // The index that Verify asks for is the one that serves the plugin's ranges; one in the order of

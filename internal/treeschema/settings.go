@@ -102,6 +102,8 @@ var settings = map[*dialect.Dialect][]setting{
 			"add sql_mode=%27STRICT_TRANS_TABLES%2CNO_ENGINE_SUBSTITUTION%27 to the DSN")},
 		{"sql_mode", func(v string) bool { return strings.Contains(v, "EMPTY_STRING_IS_NULL") }, unsafe(StrictMode, "sql_mode has EMPTY_STRING_IS_NULL",
 			"the path of a root row, which is empty, becomes NULL", "take it out of sql_mode in the DSN, or of the server's")},
+		{"character_set_client", isNone("utf8mb4", "utf8mb3", "utf8"), unsafe(Encoding, "the session's character set is %s", "the server takes one character for several, so a rename may miss the rows below",
+			"set charset=utf8mb4 in the DSN, and convert the texts that were written without it")},
 		{"wsrep_provider", isNone("", "none"), several("the server is a node of a Galera cluster",
 			"send all writes to one node, by a proxy that has one writer, and SET GLOBAL read_only = ON on the others; wsrep_sync_wait is not enough")},
 		{"group_replication_single_primary_mode", isOff, several("group replication is in multi-primary mode",
