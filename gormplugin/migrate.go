@@ -26,9 +26,12 @@ import (
 // table, and delete the rows that refer to it with ON DELETE CASCADE. For the same reason
 // AutoMigrate adds no constraint to an existing table of SQLite.
 //
-// It returns what [Verify] then finds if it is unsafe, in the table, the server or the session: you
-// have to mend that. Warnings go to GORM's logger. It may be called again at any time, also on
-// tables with rows.
+// It works in the database that db was opened on. If dbresolver writes the tables in another one,
+// pass db.Clauses(dbresolver.Use("its name"), dbresolver.Write).
+//
+// It returns what [Verify] then finds there if it is unsafe, in the table, the server or the
+// session: you have to mend that. Warnings go to GORM's logger. It may be called again at any time,
+// also on tables with rows.
 //
 // Several programs may call it at once, such as instances that start together: one does the work,
 // and the others wait for it, for a minute at most. An advisory lock of the database keeps them

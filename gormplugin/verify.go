@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
@@ -72,7 +73,8 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 //   - the server's version, strict mode and isolation level, and no other servers that write, too.
 //
 // It changes nothing: call it when the program starts. It reads the rows, a million in a second or
-// two. The settings that it sees are those of one connection.
+// two. The settings that it sees are those of one connection. It checks each table where dbresolver
+// would write it, unless db is in a transaction, or has chosen by Clauses(dbresolver.Write).
 //
 // It judges plain columns, indexes over plain columns, and the conditions and generated columns
 // that [AutoMigrate] writes. Where only another unique index could keep siblings apart, it asks for
@@ -108,17 +110,45 @@ func (p *inUse) findings(db *gorm.DB, check func(context.Context, treeschema.Con
 	if len(p.All) == 0 {
 		return nil, errors.New("gormplugin: no model is registered, so nothing is guarded")
 	}
-	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		tables, err := p.layout()
-		if err == nil {
-			findings, err = check(ctx, conn, p.Dialect, tables)
+	for _, source := range p.sources(db) {
+		err := p.onCatalogue(source.on, func(ctx context.Context, conn treeschema.Conn) error {
+			tables, err := p.layout(source.tables)
+			if err == nil {
+				var found []Finding
+				found, err = check(ctx, conn, p.Dialect, tables)
+				findings = append(findings, found...)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("gormplugin: verifying the schema: %w", err)
 		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("gormplugin: verifying the schema: %w", err)
 	}
 	return slices.DeleteFunc(findings, func(f Finding) bool { return p.oneWriter && f.Check == treeschema.Writers && f.Table == "" }), nil
+}
+
+// source are tables, and the connections that writes to them go to.
+type source struct {
+	on     *gorm.DB
+	tables []*table.Table
+}
+
+// sources returns the registered tables by where dbresolver writes them, unless db says where.
+func (p *inUse) sources(db *gorm.DB) (all []source) {
+	for _, t := range p.All {
+		pool := db.Statement.ConnPool
+		if pool == db.ConnPool {
+			pool = t.Source(db).ConnPool
+		}
+		i := slices.IndexFunc(all, func(s source) bool { return s.on.Statement.ConnPool == pool })
+		if i < 0 {
+			i = len(all)
+			all = append(all, source{on: db.WithContext(db.Statement.Context)})
+			all[i].on.Statement.ConnPool = pool
+		}
+		all[i].tables = append(all[i].tables, t)
+	}
+	return all
 }
 
 // onCatalogue runs read in the transaction that db is in, or else on one connection of its pool.
@@ -144,11 +174,10 @@ func (p *inUse) onCatalogue(db *gorm.DB, read func(context.Context, treeschema.C
 	return read(ctx, conn)
 }
 
-// layout says which columns form the trees, in the order in which the models were registered, and
-// which ones resolvers look rows up by.
-func (p *inUse) layout() ([]treeschema.Model, error) {
-	layout := make([]treeschema.Model, 0, len(p.All))
-	for _, t := range p.All {
+// layout says which columns form the trees of tables, and which ones resolvers look rows up by.
+func (p *inUse) layout(tables []*table.Table) ([]treeschema.Model, error) {
+	layout := make([]treeschema.Model, 0, len(tables))
+	for _, t := range tables {
 		model := t.Layout()
 		for _, r := range p.lookups {
 			l, err := r.lookup(p)

@@ -11,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
@@ -135,5 +136,20 @@ func TestDBResolver(t *testing.T) {
 		"SELECT (SELECT COUNT(*) FROM suites) + (SELECT COUNT(*) FROM pg_tables WHERE tablename = 'others')").Scan(&rows)
 	if err != nil || rows != 0 {
 		t.Errorf("%d rows and tables in the replica (%v)", rows, err)
+	}
+}
+
+// Verify looks where dbresolver writes the table, in which a migration of the DB's own database has
+// made nothing.
+func TestVerify_source(t *testing.T) {
+	t.Parallel()
+	for name, tables := range map[string][]any{"every table": nil, "one table": {&gormplugintest.Branch{}, "trees"}} {
+		t.Run(name, func(t *testing.T) {
+			db, source := openMigrated(t, databases.SQLite(t)), databases.SQLite(t)
+			testerr.Must(t, db.Use(dbresolver.Register(dbresolver.Config{Sources: []gorm.Dialector{source.Dialector(databases.Pool(t, source.Connector))}}, tables...)))
+			finds(t, db, treeschema.TableExists)
+			testerr.Must(t, gormplugin.AutoMigrate(db.Clauses(dbresolver.Use("trees"), dbresolver.Write)))
+			finds(t, db)
+		})
 	}
 }
