@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"os"
-	"path/filepath"
 	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 )
 
@@ -21,14 +18,14 @@ const firstPort, lastPort = 10000, 32000
 // portTries is how many ports are looked at before there is taken to be none.
 const portTries = 1000
 
-// reserved keeps the files open whose locks reserve ports.
+// reserved keeps the UDP sockets open that reserve ports.
 var reserved struct {
-	mu    sync.Mutex
-	files []*os.File
+	mu      sync.Mutex
+	sockets []net.PacketConn
 }
 
 // FreeAddr returns an address on the loopback interface, host:port, that nobody listens on. No
-// other call returns it, in this process or in another one of the same user, while this one runs:
+// other call returns it, in this process or in another one, while this one runs:
 // tests of several packages run at once, and another process could choose the port between the
 // choice and the start of its server.
 func FreeAddr(t testing.TB) string {
@@ -40,27 +37,24 @@ func FreeAddr(t testing.TB) string {
 	return addr
 }
 
+// freeAddr reserves a TCP port by taking the UDP port of that number, which no server here uses, and
+// which the system frees when the process ends.
 func freeAddr(ctx context.Context) (string, error) {
-	dir := filepath.Join(os.TempDir(), "pathlock-ports-"+strconv.Itoa(os.Getuid()))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
 	var failed error
 	for range portTries {
-		port := strconv.Itoa(firstPort + rand.N(lastPort-firstPort))
-		file, err := reserve(filepath.Join(dir, port))
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.N(lastPort-firstPort)))
+		socket, err := new(net.ListenConfig).ListenPacket(ctx, "udp", addr)
 		if err != nil {
 			failed = err
 			continue
 		}
-		addr := net.JoinHostPort("127.0.0.1", port)
 		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 		if err != nil {
-			failed = errors.Join(err, file.Close())
+			failed = errors.Join(err, socket.Close())
 			continue
 		}
 		reserved.mu.Lock()
-		reserved.files = append(reserved.files, file)
+		reserved.sockets = append(reserved.sockets, socket)
 		reserved.mu.Unlock()
 		return addr, closeEverywhere(ctx, listener)
 	}
@@ -87,16 +81,4 @@ func FreePort(t testing.TB) string {
 	t.Helper()
 	_, port, _ := net.SplitHostPort(FreeAddr(t))
 	return port
-}
-
-// reserve locks a file, unless another process has it locked, or this one.
-func reserve(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
 }
