@@ -28,6 +28,9 @@ type Dialect struct {
 	// too.
 	identity   string
 	imitations []imitation
+	// level asks for the name and the value of the session's isolation level. It is "" where no
+	// session reads what others have not committed.
+	level string
 	// mistake is a question that the server answers with an error. It is "" where every driver's
 	// errors are read.
 	mistake string

@@ -23,6 +23,7 @@ var MySQL = &Dialect{
 	mark:         "`",
 	identity:     "SELECT CONCAT(VERSION(), ' ', COALESCE(@@version_comment, ''))",
 	imitations:   mysqlImitations,
+	level:        "SHOW VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')", // MySQL's name, and MariaDB's
 	mistake:      "SELECT (",
 	LockWait:     LockWait{Session: "SET SESSION innodb_lock_wait_timeout = %[1]d, lock_wait_timeout = %[1]d", Unit: time.Second},
 	Hides:        "the sql_mode PAD_CHAR_TO_FULL_LENGTH adds spaces to what CHAR columns hold: set another sql_mode in the URL",

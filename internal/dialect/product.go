@@ -64,6 +64,13 @@ func (d *Dialect) Imitation(ctx context.Context, on Asker) (found *Imitation, an
 	return nil, true
 }
 
+// ReadsDirty asks the server at the end of a connection whether plain reads outside of transactions
+// find what others have not committed.
+func (d *Dialect) ReadsDirty(ctx context.Context, on Asker) bool {
+	var name, level string
+	return d.level != "" && on.QueryRowContext(ctx, d.level).Scan(&name, &level) == nil && level == "READ-UNCOMMITTED"
+}
+
 // Illegible asks the server at the end of a connection for an error. If the driver does not pass
 // the error on in the form that is read here, Illegible returns what the driver is: a deadlock,
 // which ends the transaction on the server, would go unseen. It returns nil if all is well, or

@@ -40,7 +40,7 @@ type Guard struct {
 	// DB is the one that uses the plugin.
 	DB *gorm.DB
 	// recognised has a weak.Pointer[sql.DB] for all connections whose database is known to be
-	// supported.
+	// supported, with whether they read dirty.
 	recognised sync.Map
 }
 
@@ -88,7 +88,18 @@ func (g *Guard) recognise(ctx context.Context, connections *sql.DB, on dialect.A
 		return &fault.UnsupportedDatabaseError{Product: found.Product, Version: found.Version, Why: found.Why}
 	}
 	if answered {
-		g.recognised.Store(key, nil)
+		g.recognised.Store(key, g.Dialect.ReadsDirty(ctx, on))
 	}
 	return nil
+}
+
+// ReadsDirty reports whether a plain read of db, outside of a transaction, may find what will be
+// rolled back.
+func (g *Guard) ReadsDirty(db *gorm.DB) bool {
+	p, ok := Unwrapped(db.Statement.ConnPool).(*pool)
+	if !ok {
+		return false
+	}
+	dirty, _ := g.recognised.Load(weak.Make(p.DB))
+	return dirty == true
 }

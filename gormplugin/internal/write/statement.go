@@ -58,6 +58,9 @@ type statement struct {
 	absent bool
 	// maps are what a Create is handed as maps.
 	maps *handedMaps
+	// dirty is set if the survey may have found what will be rolled back. Then only what is read
+	// under row locks counts.
+	dirty bool
 	// retry is set if the statement can be run again if the database aborts it.
 	retry *retry
 }
@@ -139,7 +142,11 @@ func (e *Engine) beginGuarded(w *writer, db *gorm.DB, t *table.Table) error {
 		return nil
 	}
 	defer s.releaseUnlessBegun()
+	s.dirty = e.Asserts && e.ReadsDirty(db)
 	touches, err := s.verb.Survey()
+	if s.dirty && err != nil && isOutdated(err) {
+		touches, err = true, nil
+	}
 	if err != nil || !touches && !elsewhere {
 		return err
 	}

@@ -194,9 +194,10 @@ func (s *statement) soleKey(stmt *gorm.Statement) (sole any) {
 }
 
 // mayMiss reports whether a statement may hit more rows than were found for it: in a transaction of
-// the caller's, a plain read may be of a snapshot that is older than the rows.
+// the caller's, a plain read may be of a snapshot that is older than the rows; a dirty read lacks
+// those that somebody is about to delete.
 func (s *statement) mayMiss(stmt *gorm.Statement, found int) bool {
-	if s.Dialect.Newest == "" || s.begun != nil || s.op != nil || s.nodes != nil {
+	if s.Dialect.Newest == "" || s.begun != nil && !s.dirty || s.op != nil || s.nodes != nil {
 		return false
 	}
 	where := clauseOf[clause.Where](stmt)

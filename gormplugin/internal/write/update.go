@@ -42,7 +42,7 @@ func (k *updating) Survey() (bool, error) {
 	}
 	k.surveyed, k.plan = a, found
 	if found.StaysPut() {
-		return false, nil
+		return k.dirty, nil
 	}
 	return true, k.acquire(found.Claims, 0)
 }
@@ -87,8 +87,8 @@ func (k *updating) Write() error {
 	}
 	planned, err := k.planned(a)
 	// In a transaction, a plain read may be of an old snapshot.
-	maybeOld := planned != k.plan && k.Dialect.Newest != ""
-	if err == nil && planned.StaysPut() && a.Parents == nil && !maybeOld {
+	unsure := k.dirty || planned != k.plan && k.Dialect.Newest != ""
+	if err == nil && planned.StaysPut() && a.Parents == nil && !unsure {
 		return k.updateInPlace(a, planned)
 	}
 	if err != nil && (!k.Asserts || !isOutdated(err)) {

@@ -100,6 +100,38 @@ func (w *world) operation(words string) func(db *gorm.DB) error {
 	}
 }
 
+// checkDirtyReads has an operation read what another transaction then rolls back. It does what it
+// would have done without that.
+func checkDirtyReads(t *testing.T, d Database) {
+	for _, c := range []struct{ undone, operation, tree string }{
+		{"rename /a b", "rename /a b", "/b /c"},
+		{"move /a /c", "move /a /c", "/c /c/a"},
+		{"delete /a", "rename /a b", "/b /c"},
+		{"delete /a", "move /a /c", "/c /c/a"},
+		{"delete /a", "delete /a", "/c"},
+		{"delete /a", "insert /a", "/a /a/new /c"},
+		{"move /a /c", "move /c /a", "/a /a/c"},
+	} {
+		t.Run(c.operation+" after a read of "+c.undone, func(t *testing.T) {
+			w := newWorld(t, d, settings{})
+			w.build("/a")
+			w.build("/c")
+			undone, operation := w.operation(c.undone), w.operation(c.operation)
+			tx := w.db.Begin()
+			w.must(undone(tx))
+			w.trace.intercept(func(done call) error {
+				if done.after && done.kind == "query" {
+					w.trace.intercept(nil)
+					w.must(tx.Rollback().Error)
+				}
+				return nil
+			})
+			w.must(operation(w.db))
+			w.has(strings.Fields(c.tree)...)
+		})
+	}
+}
+
 // meanwhile is an observer that has something happen once, when the next locks are granted: between
 // a statement's plan and its transaction.
 type meanwhile struct {

@@ -70,6 +70,9 @@ func lyingStores() []lyingStore {
 func RunStorms(t *testing.T, d Database, isolations ...sql.IsolationLevel) {
 	t.Helper()
 	migrate(t, d)
+	if d.DirtyReads {
+		runAll(t, d, []topic{{"dirty reads", checkDirtyReads}})
+	}
 	checkStorms(t, d, isolations...)
 }
 
