@@ -178,7 +178,17 @@ func (s *shape) isLink() bool {
 	if s.self = tops == 0 && self > 0 && self < t.rows && parentHint.MatchString(s.Parent); s.self {
 		below -= self
 	}
-	return below > 0 && enough(known, below) || below == 0 && parentHint.MatchString(s.Parent)
+	return below > 0 && enough(known, below) || below == 0 && parentHint.MatchString(s.Parent) && !t.namesAnother(s.Parent)
+}
+
+// ofThing matches a parent whose name says what it is, such as parent_menu_id; parent_id does not.
+var ofThing = regexp.MustCompile(`^(?:parent|superior)_(\w+?)_?(?:u?u?id|key)$`)
+
+// namesAnother reports whether a column is named for the rows of another table.
+func (t *table) namesAnother(parent string) bool {
+	word := ofThing.FindStringSubmatch(strings.ToLower(hump.ReplaceAllString(parent, "${1}_$2")))
+	return word != nil && !strings.HasSuffix(typeName(t.name), goName(word[1])) &&
+		slices.ContainsFunc(t.others, func(other string) bool { return typeName(other) == goName(word[1]) })
 }
 
 // plainMark matches a text that a tag can state.

@@ -35,6 +35,8 @@ type table struct {
 	order, unique []string
 	// foreign has the columns of foreign keys, with the tables that they refer to.
 	foreign map[string]string
+	// others are the names of all tables.
+	others []string
 	// together are the columns of each unique index over several.
 	together [][]string
 	cells    map[string][]cell
@@ -78,6 +80,7 @@ func (r *reader) samples(ctx context.Context, tx *sql.Tx, only string) (tables [
 	for _, name := range names {
 		t, err := r.read(ctx, tx, name)
 		if err == nil {
+			t.others = names
 			tables = append(tables, t)
 			continue
 		}

@@ -3,6 +3,9 @@
 CREATE TABLE menus (id INTEGER PRIMARY KEY, parent_id INTEGER NOT NULL, menu_level INTEGER NOT NULL, name VARCHAR(64) NOT NULL, component VARCHAR(64));
 INSERT INTO menus VALUES
   (1, 0, 0, 'dashboard', 'a.vue'), (2, 0, 0, 'staff', 'b.vue'), (3, 2, 1, 'roles', 'c.vue'), (4, 2, 1, 'users', 'd.vue'), (5, 4, 2, 'leave', 'e.vue'), (6, 0, 0, 'tools', 'b.vue'), (7, 6, 1, 'logs', 'f.vue'), (8, 7, 2, 'old', 'f.vue');
+CREATE TABLE gen_table (id INTEGER PRIMARY KEY, parent_menu_id INTEGER, name VARCHAR(64));
+CREATE TABLE drafts (id INTEGER PRIMARY KEY, "ParentMenuID" INTEGER NOT NULL, name VARCHAR(64) NOT NULL);
+INSERT INTO drafts VALUES (1, 0, 'a'), (2, 0, 'b'), (3, 0, 'c');
 CREATE TABLE roles (role_id INTEGER PRIMARY KEY, role_name VARCHAR(64) NOT NULL, data_scope INTEGER NOT NULL, default_router VARCHAR(64) NOT NULL);
 INSERT INTO roles VALUES (888, 'Keeper', 3, 'staff/roles'), (8881, 'Deputy', 3, 'staff/roles'), (9528, 'Tester', 3, 'staff/roles');
 CREATE TABLE tiles (tile_id INTEGER PRIMARY KEY, name VARCHAR(64) NOT NULL, sort INTEGER NOT NULL, target VARCHAR(64) NOT NULL);
