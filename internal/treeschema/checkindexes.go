@@ -171,7 +171,7 @@ func (c *checker) checkPathIndex() {
 	if len(c.table.paths()) == 0 {
 		return
 	}
-	path, why := c.table.paths()[0], "a rename reads the whole table, and may lock all of it"
+	path, why := c.table.paths()[0], "a move reads the whole table, and may lock all of it"
 	if c.table.isLeaf() { // found by its parent
 		path, why = c.table.Parent, "a rename above reads the whole table, and may lock all of it"
 		if slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Check == Siblings && f.Adds() }) {

@@ -12,7 +12,7 @@ var markCases = []struct{ column, live, deleted, stated, flags, says string }{
 	{"is_deleted CHAR(1) DEFAULT 'N'", "'N'", "'Y'", "", "--deleted is_deleted --deleted-when Y", `pathlock:"deleted,when:Y"`},
 	{"del_flag VARCHAR(5)", "'No'", "'No'", "", "--deleted del_flag --deleted-when Yes", ""},
 	{"deleted VARCHAR(5)", "'FALSE'", "'TRUE'", "", "--deleted deleted --deleted-when TRUE", ""},
-	{"is_trashed SMALLINT NOT NULL", "0", "1", "", "--deleted is_trashed", `pathlock:"deleted"`},
+	{"is_trashed SMALLINT NOT NULL", "0", "1", "", "--deleted is_trashed", "gormplugin.Delete remove rows for good"},
 	{"trashed BOOLEAN NOT NULL", "false", "true", "", "--deleted trashed", `pathlock:"deleted"`},
 	{"is_removed INTEGER", "NULL", "1", "", "--deleted is_removed", `pathlock:"deleted"`},
 	{"is_gone SMALLINT NULL", "NULL", "1", "--deleted is_gone", "--deleted is_gone", " AND ("},

@@ -13,6 +13,9 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
+// topZero is the parent at the top of programs in which it is no pointer.
+var topZero = cell{String: "0", Valid: true}
+
 // refused says what programs can no longer do.
 func (s *shape) refused(v verdict, found []treeschema.Finding) (refused []string) {
 	say := func(format string, args ...any) { refused = append(refused, fmt.Sprintf(format, args...)) }
@@ -25,8 +28,11 @@ func (s *shape) refused(v verdict, found []treeschema.Finding) (refused []string
 		say("a %s that is empty or contains %q: %s now", s.Name, form.Separator, shown.Count(v.unfit, "row has one", "rows have one"))
 	}
 	say("a %s that is no row's %s, deleted, below the row itself, or in another tree: %s now", s.Parent, s.Key, shown.Count(v.orphans, "row has none", "rows have none"))
+	if s.of.kind(s.Parent) == dialect.Number && slices.Contains(s.of.cells[s.Parent], topZero) {
+		say("Updates of a struct skips a %s of 0, and so a move to the top: name the columns by Select", s.Parent)
+	}
 	if s.isTagged() {
-		say("setting %s deletes the rows below, too; clearing it restores the row alone. If the field is a soft_delete.DeletedAt, leave its tag out", s.Deleted)
+		say("setting %s deletes the rows below, too; clearing it restores the row alone; Delete and gormplugin.Delete remove rows for good. If the field is a soft_delete.DeletedAt, leave its tag out", s.Deleted)
 	} else {
 		say("Delete also deletes the rows below")
 	}
