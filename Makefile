@@ -34,8 +34,8 @@ soak: ## Runs every test under the race detector, over and over, with more tries
 lint: ## Runs gofmt, the check of comments' width, and golangci-lint with go vet in every module
 	./test/lint.sh
 
-platforms: ## Builds every module for Windows, and compiles its tests for a 32-bit processor
-	GOOS=windows $(GO) build $$($(GO) list -m -f '{{.Dir}}/...')
+platforms: ## Builds for Windows all that is not for tests, and compiles all for a 32-bit processor
+	GOOS=windows $(GO) build $$($(GO) list $$($(GO) list -m -f '{{.Dir}}/...') | grep -vE '/(internal/test|test|integration|proof)(/|$$)')
 	GOARCH=386 CGO_ENABLED=0 $(GO) vet -tests=true $$($(GO) list -m -f '{{.Dir}}/...')
 
 vulnerabilities: ## Looks for known vulnerabilities in what every module uses
