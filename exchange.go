@@ -59,8 +59,8 @@ func (k *Lock) mayExchange() error {
 }
 
 // Exchange makes the lock, all that re-enter what it holds, and the one that it re-enters, hold
-// other claims instead. Nobody is let in between, and the fence stays. Others see the note from then
-// on, and the fence of the new grant. It does not wait for others. Errors are those of
+// other claims instead. Nobody is let in between, and the fence stays. Others see the note from
+// then on, and the fence of the new grant. It does not wait for others. Errors are those of
 // [Lock.Downgrade]. A lock that [Merge] has merged, or that re-enters several, gets
 // [ErrInvalidRequest]. After an error the lock is as it was.
 func (k *Lock) Exchange(ctx context.Context, claims []Claim, note string) error {

@@ -113,7 +113,8 @@ func TestExchange_ofTheGate(t *testing.T) {
 	release(t, lock)
 }
 
-// A lock does not exchange what others of its scope hold: what was merged, or is re-entered in parts.
+// A lock does not exchange what others of its scope hold: what was merged, or is re-entered in
+// parts.
 func TestExchange_leavesOtherLocksWhatTheyHave(t *testing.T) {
 	for _, claim := range []string{"X /b", "X /a, X /c"} {
 		t.Run(claim, func(t *testing.T) {

@@ -122,8 +122,8 @@ func TestVerify_postgresIsolation(t *testing.T) {
 	}
 }
 
-// In a database or a session whose encoding is not UTF-8, lengths are not what the plugin takes them
-// for.
+// In a database or a session whose encoding is not UTF-8, lengths are not what the plugin takes
+// them for.
 func TestVerify_encoding(t *testing.T) {
 	t.Parallel()
 	d := databases.Postgres(t, "ENCODING 'SQL_ASCII' LOCALE 'C'", map[string]string{"client_encoding": "UTF8"})

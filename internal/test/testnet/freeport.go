@@ -37,8 +37,8 @@ func FreeAddr(t testing.TB) string {
 	return addr
 }
 
-// freeAddr reserves a TCP port by taking the UDP port of that number, which no server here uses, and
-// which the system frees when the process ends.
+// freeAddr reserves a TCP port by taking the UDP port of that number, which no server here uses,
+// and which the system frees when the process ends.
 func freeAddr(ctx context.Context) (string, error) {
 	var failed error
 	for range portTries {
