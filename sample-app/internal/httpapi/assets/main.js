@@ -209,9 +209,9 @@ class App {
     $('detail').focus();
   }
 
-  /** Chooses a suite that was just made, and has keys go on from there. */
-  made(id) {
-    if (!this.tree.has(id)) return; // another plan is shown by now
+  /** Chooses a suite that was just made, unless another than before is chosen by now, and has keys go on from there. */
+  made(id, before) {
+    if (!this.tree.has(id) || this.view.chosen !== before) return;
     this.view.choose(id);
     if (document.activeElement?.closest('dialog, input, textarea')) return; // somebody is at something else
     this.view.focus();

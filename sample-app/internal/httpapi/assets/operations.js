@@ -16,13 +16,13 @@ export class Operations {
   async create(parent, typed = '') {
     const name = await askText(t('suiteIn', { name: this.#app.nameOf(parent) }), t('suiteName'), typed, { button: t('create') });
     if (!name) return;
-    const plan = this.#app.plan.id; // another one may be shown when it is tried again
+    const plan = this.#app.plan.id, { chosen } = this.#app.view; // others may be shown by the time it is done
     const made = await this.#run({
       title: t('do.create', { name }), ok: t('ok.create', { name }), change: () => this.create(parent, name),
       send: (key) => send('POST', `/api/plans/${plan}/suites`, { body: { parent_id: parent, name }, key }),
       then: () => this.#app.reload(),
     });
-    if (made) this.#app.made(made.id);
+    if (made) this.#app.made(made.id, chosen);
   }
 
   async rename(id, typed) {
@@ -43,14 +43,14 @@ export class Operations {
       refuses: (other) => ofSuite && !copies && this.#tree.contains(id, other),
     });
     if (!place || !copies && place.to === parent) return;
-    const values = { name, to: this.#app.nameOf(place.to) };
+    const values = { name, to: this.#app.nameOf(place.to) }, { chosen } = this.#app.view;
     const placed = await this.#run({
       title: t(copies ? 'do.copy' : 'do.move', values), ok: t(copies ? 'ok.copy' : 'ok.move', values),
       change: () => this.place(node, copies, place),
       send: (key) => send('POST', `/api/${kind}s/${id}/${copies ? 'copy' : 'move'}`, { body: { [ofSuite ? 'parent_id' : 'suite_id']: place.to, name: place.name }, key }),
       then: () => (ofSuite ? this.#app.reload() : this.#app.casesChanged()),
     });
-    if (placed && ofSuite) this.#app.made(placed.id);
+    if (placed && ofSuite) this.#app.made(placed.id, chosen);
   }
 
   /** Puts a suite or a case into the recycle bin. */
