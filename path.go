@@ -251,7 +251,8 @@ func (p Path) folded(by func(string) string) (Path, error) {
 		by = Fold
 	}
 	var b strings.Builder
-	for _, name := range slices.Collect(p.Names()) { // a range over the iterator would cost the common case, too
+	// A range over the iterator itself would have the common case allocate, too.
+	for _, name := range slices.Collect(p.Names()) {
 		folded := by(name)
 		if err := checkName(folded); err != nil {
 			return Path{}, fmt.Errorf("%w: the lock key of %q: %w", ErrInvalidPath, shown.Cut(name), err)
