@@ -24,7 +24,13 @@ func (r *request) try() (granted grants, err error) {
 	if len(got) < r.store.majority {
 		return nil, nil
 	}
-	if got.outlast(r.ctx, r.store.majority); r.ctx.Err() != nil {
+	if !got.outlast(r.ctx, r.store.majority, r.until) {
+		for _, one := range got {
+			r.failed[one.member] = errTimeout
+		}
+		return nil, r.unavailable()
+	}
+	if r.ctx.Err() != nil {
 		return nil, r.interrupted()
 	}
 	return got, nil

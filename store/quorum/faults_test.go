@@ -158,18 +158,26 @@ func TestMember_onlyRefusesToGrant(t *testing.T) {
 }
 
 // TestAcquire_endsInTime: whichever members fall silent, and when, a call takes no more than its
-// wait and the time-outs of all, less what it has spent before.
+// wait and the time-outs of all, less what it has spent before. Their clocks differ, so that a
+// majority waits for its fence to be outlasted.
 func TestAcquire_endsInTime(t *testing.T) {
 	for _, members := range []int{3, 5} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newProcesses(t, 1, memstores(members), quorum.WithTimeout(timeout))
+			stores := memstores(members)
+			for i, s := range stores {
+				stores[i] = ahead{s, time.Duration(i) * 4 * time.Millisecond}
+			}
+			p := newProcesses(t, 1, stores, quorum.WithTimeout(timeout))
 			ctx, stop := context.WithCancel(t.Context())
 			var cutting sync.WaitGroup
 			cutting.Go(func() { nemesis(ctx, p, members-1, timeout/3, func(int) bool { return false }) })
-			for range 1000 {
+			for i := range 1000 {
 				time.Sleep(mathrand.N(timeout))
 				req := testlock.Ask(testlock.Tree(t), x("/a"))
 				req.Wait, req.Spent = mathrand.N(timeout), mathrand.N(time.Duration(members)*timeout)
+				if i%4 == 0 {
+					req.Wait, req.Spent = 0, time.Duration(members)*timeout-mathrand.N(20*time.Millisecond)
+				}
 				began := time.Now()
 				_, err := p[0].store.Acquire(ctx, req)
 				if took, most := time.Since(began), req.Wait+time.Duration(members)*timeout-req.Spent; took > most {

@@ -56,8 +56,9 @@ const skew = 10 * time.Millisecond
 // outlast waits until every later grant gets a greater fence, whichever majority makes it: the
 // clocks of a majority have passed the fence by then, and every other majority has one of them in
 // it. A member's clock was at its fence when that arrived, or past it. Members whose fences are
-// further apart than [skew] are not waited for.
-func (g grants) outlast(ctx context.Context, majority int) {
+// further apart than [skew] are not waited for. It reports false, at once, if that would last until
+// after the given time.
+func (g grants) outlast(ctx context.Context, majority int, until time.Time) bool {
 	greatest := g.fence() >> fenceBits
 	behind := make([]time.Duration, 0, len(g))
 	for _, one := range g {
@@ -65,9 +66,15 @@ func (g grants) outlast(ctx context.Context, majority int) {
 		behind = append(behind, time.Duration(micros)*time.Microsecond-time.Since(one.at))
 	}
 	slices.Sort(behind)
-	if lag := behind[majority-1]; lag <= skew {
-		pause(ctx, lag)
+	lag := behind[majority-1]
+	if lag > skew {
+		return true
 	}
+	if lag > max(0, time.Until(until)) {
+		return false
+	}
+	pause(ctx, lag)
+	return true
 }
 
 // pause waits, at most until ctx ends.
