@@ -29,7 +29,7 @@ func (l *Locker) renew(c *lease.Call[Tree, *holding]) {
 	got, err := l.askToRenew(ctx, c, grants)
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		// The call's own timeout would look like the end of the holder's context.
-		err = fmt.Errorf("%w: no answer in time", ErrUnavailable)
+		err = fmt.Errorf("%w: no answer in time: %v", ErrUnavailable, err) //nolint:errorlint // see above
 	}
 	for i, due := range c.Leases {
 		switch owner := due.Holder.scope.owner; {

@@ -168,7 +168,8 @@ func (r *Renewer[K, H]) Answered(c *Call[K, H], l *Lease[H], left time.Duration)
 	r.reschedule(l)
 }
 
-// Failed notes that a call failed, plans another try, and reports whether the failure is news.
+// Failed notes that a call failed, plans another try, and reports whether the failure is news. A
+// call that was not answered in time has lasted for the pause between two tries, or longer.
 func (r *Renewer[K, H]) Failed(c *Call[K, H], l *Lease[H], err error) (news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +178,7 @@ func (r *Renewer[K, H]) Failed(c *Call[K, H], l *Lease[H], err error) (news bool
 	}
 	news = l.failed == nil
 	l.failed = err
-	l.renew = time.Now().Add(l.length / 10)
+	l.renew = c.Sent.Add(l.length / 10)
 	r.reschedule(l)
 	return news
 }

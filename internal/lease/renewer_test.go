@@ -107,6 +107,39 @@ func TestRenewer_renewsInTimeOrEndsByTheClock(t *testing.T) {
 	})
 }
 
+// A renewal that nobody has answered is sent again at once, and one that was refused after a tenth of
+// the lease.
+func TestRenewer_triesAgain(t *testing.T) {
+	const length = time.Minute
+	for took, pause := range map[time.Duration]time.Duration{time.Second: length/10 - time.Second, length / 3: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
+			var sent []time.Time
+			var r *lease.Renewer[string, int]
+			r = lease.NewRenewer(key, func(c *call) {
+				mu.Lock()
+				defer mu.Unlock()
+				c.Sent = time.Now()
+				if sent = append(sent, c.Sent); len(sent) == 1 {
+					time.Sleep(took)
+					r.Failed(c, c.Leases[0], errors.New("no answer"))
+					return
+				}
+				r.Answered(c, c.Leases[0], c.Lengths[0])
+			}, func([]*held) {})
+			l := held{Holder: 1}
+			r.Extend(&l, length, time.Now())
+			time.Sleep(length/3*2 + time.Second)
+			r.Remove(&l)
+			synctest.Wait()
+			if len(sent) != 2 || sent[1].Sub(sent[0]) != took+pause {
+				t.Errorf("after a failure that took %v, it is sent at %v", took, sent)
+			}
+			time.Sleep(length)
+		})
+	}
+}
+
 // The answer to a call that a later one has overtaken neither plans a renewal nor sets an end.
 func TestRenewer_lateAnswerCountsForLess(t *testing.T) {
 	for _, fixed := range []bool{false, true} {

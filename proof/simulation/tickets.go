@@ -29,6 +29,8 @@ type record struct {
 	version int
 	fence   uint64
 	tickets map[uint64]ticketstore.Ticket
+	// reserved says that a process has reserved the next update.
+	reserved bool
 }
 
 func newTicketServer(clock func() time.Time) *ticketServer {
@@ -51,15 +53,16 @@ func (s *ticketServer) read(tree pathlock.Tree) (ticketstore.State, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.of(tree)
-	state := ticketstore.State{Now: s.clock(), Fence: r.fence, Floor: r.fence}
+	state := ticketstore.State{Now: s.clock(), Fence: r.fence, Floor: r.fence, Reserved: r.reserved}
 	for _, place := range slices.Sorted(maps.Keys(r.tickets)) {
 		state.Tickets = append(state.Tickets, r.tickets[place])
 	}
 	return state, r.version
 }
 
-// write makes changes to a version, and reports whether it was still that.
-func (s *ticketServer) write(tree pathlock.Tree, version int, c ticketstore.Changes) bool {
+// write makes changes to a version, and reports whether it was still that. It ends a reservation
+// that was read with the version.
+func (s *ticketServer) write(tree pathlock.Tree, version int, reserved bool, c ticketstore.Changes) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.of(tree)
@@ -67,7 +70,7 @@ func (s *ticketServer) write(tree pathlock.Tree, version int, c ticketstore.Chan
 		return false
 	}
 	r.version++
-	r.fence = max(r.fence, c.Fence)
+	r.fence, r.reserved = max(r.fence, c.Fence), r.reserved && !reserved
 	for _, t := range c.Put {
 		r.tickets[t.Place] = t
 		if t.State == ticketstore.Granted && s.fences[grantee{tree, t.Fence}].IsZero() {
@@ -89,7 +92,7 @@ func (s *ticketServer) remember() func() {
 	defer s.mu.Unlock()
 	copies := make(map[pathlock.Tree]*record)
 	for tree, r := range s.trees {
-		copies[tree] = &record{r.version, r.fence, maps.Clone(r.tickets)}
+		copies[tree] = &record{version: r.version, fence: r.fence, tickets: maps.Clone(r.tickets)}
 	}
 	return s.restore(copies)
 }
@@ -104,7 +107,7 @@ func (s *ticketServer) restore(records map[pathlock.Tree]*record) func() {
 			if was == nil {
 				was = &record{tickets: make(map[uint64]ticketstore.Ticket)}
 			}
-			s.trees[tree] = &record{now.version + 1, was.fence, was.tickets}
+			s.trees[tree] = &record{version: now.version + 1, fence: was.fence, tickets: was.tickets}
 		}
 	}
 }
@@ -167,17 +170,28 @@ func (b *tickets) Update(ctx context.Context, tree pathlock.Tree, _ bool, change
 	answer := make(chan bool, 1)
 	if b.network.breaks && b.random.IntN(200) == 0 { // the connection breaks: what was sent may come or not
 		if b.random.IntN(2) == 0 {
-			time.AfterFunc(b.takes(), func() { b.write(tree, version, sent) })
+			time.AfterFunc(b.takes(), func() { b.write(tree, version, state.Reserved, sent) })
 		}
 		return false, fmt.Errorf("%w: the connection was lost", pathlock.ErrUnavailable)
 	}
-	time.AfterFunc(b.takes(), func() { answer <- b.write(tree, version, sent) })
+	time.AfterFunc(b.takes(), func() { answer <- b.write(tree, version, state.Reserved, sent) })
 	select {
 	case written := <-answer:
 		return written, b.travel(ctx)
 	case <-ctx.Done(): // the write is on its way
 		return false, fmt.Errorf("%w: %w", pathlock.ErrUnavailable, ctx.Err())
 	}
+}
+
+// Reserve implements what [ticketstore.New] asks a backend for.
+func (b *tickets) Reserve(ctx context.Context, tree pathlock.Tree) error {
+	if err := b.travel(ctx); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	b.of(tree).reserved = true
+	b.mu.Unlock()
+	return b.travel(ctx)
 }
 
 func (b *tickets) Trees(ctx context.Context) ([]pathlock.Tree, error) { return trees, b.travel(ctx) }

@@ -258,8 +258,13 @@ func (s *store) update(ctx context.Context, tree pathlock.Tree, latest bool, cha
 		if rests {
 			rested++
 		} else {
-			// Of several processes that try again, each waits for as long as a few tries take.
-			pause = rand.N(time.Since(began)*time.Duration(min(lost, 8)) + 1)
+			// Of several processes that try again, each waits for as long as a few tries take, but
+			// not while the others rest for it.
+			tries := min(lost, 8)
+			if loses {
+				tries = 1
+			}
+			pause = rand.N(time.Since(began)*time.Duration(tries) + 1)
 			lost++
 		}
 		select {

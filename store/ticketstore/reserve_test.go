@@ -2,6 +2,7 @@ package ticketstore_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -94,6 +95,26 @@ func TestReserve_letsTheFarIn(t *testing.T) {
 			s.takes(stores[1], "far", "/far")
 		})
 	}
+}
+
+// Several far processes get their turns soon, too: none of them pauses while the others rest for
+// it.
+func TestReserve_letsSeveralIn(t *testing.T) {
+	inBubble(t, func(s *fixture) {
+		const far = 100 * time.Millisecond
+		stores, _ := s.distants(time.Minute, 5*time.Millisecond, far, far)
+		for i, store := range stores[:2] {
+			defer s.writing(store, fmt.Sprint("busy ", i))()
+		}
+		s.takes(stores[2], "far", "/far")
+		for began := time.Now(); time.Since(began) < 3*time.Minute; {
+			asked := time.Now()
+			_, err := stores[2].Renew(s.Context(), s.tree, []pathlock.Lease{{Owner: "far", For: time.Hour}})
+			if took := time.Since(asked); err != nil || took > 30*far {
+				t.Fatalf("a renewal took %v: %v", took, err)
+			}
+		}
+	})
 }
 
 // A process that competes with nobody reserves nothing, nor does one that has lost once.
