@@ -139,7 +139,7 @@ func (l *Locker) refuse(ctx context.Context, scope *Scope, a *prepared, start ti
 func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition) (granted Grant, sent time.Time, err error) {
 	var underWay lease.Tries
 	if acquisition.Wait == 0 {
-		underWay, _ = l.releases.UnderWay(acquisition.Tree)
+		underWay = l.releases.UnderWay(acquisition.Tree)
 	}
 	sent = time.Now()
 	granted, err = l.sendOnce(ctx, scope, acquisition)

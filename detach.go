@@ -81,10 +81,8 @@ func (k *Lock) handOut(ctx context.Context) (Token, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
 	// What the scope has released, but the store may still have, must not move to the new owner.
-	tries, _ := l.releases.UnderWay(h.tree)
-	left := tries.Wait(ctx)
-	if _, retried := l.releases.UnderWay(h.tree); left+retried > 0 {
-		return "", fmt.Errorf("%w: detach in %s: %s under way", ErrUnavailable, h.tree, shown.Count(left+retried, "release is", "releases are"))
+	if left := l.releases.Await(ctx, h.tree); left > 0 {
+		return "", fmt.Errorf("%w: detach in %s: %s under way", ErrUnavailable, h.tree, shown.Count(left, "release is", "releases are"))
 	}
 	sent := time.Now()
 	got, err := l.store.Transfer(ctx, Transfer{Tree: h.tree, From: h.scope.owner, To: owner, Lease: k.lease})

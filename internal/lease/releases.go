@@ -2,6 +2,8 @@ package lease
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -13,12 +15,12 @@ const (
 )
 
 // Releases are the releases that are under way in the background: first tries, and the retries of
-// those that failed. [Releases.UnderWay] finds those of one key. The zero Releases has none.
+// those that failed. A key says what is being released. The zero Releases has none.
 type Releases[K comparable] struct {
 	mu       sync.Mutex
 	underWay map[K]map[*release]struct{}
-	// closed says that no further first try may begin.
-	closed bool
+	// closed says that no further first try may begin, and hurried that no further retry may.
+	closed, hurried bool
 	// failed counts the releases that failed for good, and why is the last one's error.
 	failed int
 	why    error
@@ -27,8 +29,9 @@ type Releases[K comparable] struct {
 // release is a first try, or a retry until nothing is left to release. Between the tries of a retry
 // there is a timer and no goroutine.
 type release struct {
-	retries bool
-	ended   chan struct{}
+	ended chan struct{}
+	// next begins the next try of a retry; nil for a first try.
+	next *time.Timer
 }
 
 // Begin enters a first try, whose end the caller reports by end. It returns nil after Close.
@@ -38,30 +41,54 @@ func (rs *Releases[K]) Begin(key K) (end func()) {
 	if rs.closed {
 		return nil
 	}
-	r := rs.add(key, false)
-	return func() { rs.remove(key, r) }
+	r := rs.add(key)
+	return func() {
+		rs.mu.Lock()
+		defer rs.mu.Unlock()
+		rs.remove(key, r)
+	}
 }
 
-// Retry calls try after a pause, and again and again until it returns true.
+// Retry calls try after a pause, and again and again until it returns true. After Hurry it does
+// nothing.
 func (rs *Releases[K]) Retry(key K, try func() (over bool)) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	r := rs.add(key, true)
-	pause := firstPause
-	var again func()
-	again = func() {
-		if try() {
+	if rs.hurried {
+		return
+	}
+	r, pause := rs.add(key), firstPause
+	r.next = time.AfterFunc(pause, func() {
+		over := try()
+		rs.mu.Lock()
+		defer rs.mu.Unlock()
+		if over || rs.hurried {
 			rs.remove(key, r)
 			return
 		}
 		pause = min(2*pause, lastPause)
-		time.AfterFunc(pause, again)
-	}
-	time.AfterFunc(pause, again)
+		r.next.Reset(pause)
+	})
 }
 
-func (rs *Releases[K]) add(key K, retries bool) *release {
-	r := &release{retries, make(chan struct{})}
+// Hurry has what is retried tried once more, at once, unless a try is under way. It fails for good
+// then.
+func (rs *Releases[K]) Hurry() {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.hurried = true
+	for _, releases := range rs.underWay {
+		for r := range releases {
+			if r.next != nil && r.next.Stop() {
+				r.next.Reset(0)
+			}
+		}
+	}
+}
+
+// add and remove expect mu to be locked.
+func (rs *Releases[K]) add(key K) *release {
+	r := &release{ended: make(chan struct{})}
 	if rs.underWay == nil {
 		rs.underWay = make(map[K]map[*release]struct{})
 	}
@@ -73,29 +100,25 @@ func (rs *Releases[K]) add(key K, retries bool) *release {
 }
 
 func (rs *Releases[K]) remove(key K, r *release) {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
 	if delete(rs.underWay[key], r); len(rs.underWay[key]) == 0 {
 		delete(rs.underWay, key)
 	}
 	close(r.ended)
 }
 
-// Tries are some first tries that were under way at one moment.
+// Tries are some releases that were under way at one moment.
 type Tries []<-chan struct{}
 
-// UnderWay returns the first tries of a key, and how many releases of it are retried.
-func (rs *Releases[K]) UnderWay(key K) (tries Tries, retried int) {
+// UnderWay returns the first tries of a key.
+func (rs *Releases[K]) UnderWay(key K) (tries Tries) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	for r := range rs.underWay[key] {
-		if r.retries {
-			retried++
-		} else {
+		if r.next == nil {
 			tries = append(tries, r.ended)
 		}
 	}
-	return tries, retried
+	return tries
 }
 
 // Wait waits until the tries have ended, or until ctx has. It returns how many are left.
@@ -118,24 +141,37 @@ func (rs *Releases[K]) GiveUp(why error) {
 	rs.why = why
 }
 
-// Close lets no further first try begin, and waits for the end of all that are under way, retries
-// included. It returns how many are left when ctx has ended, and how many have failed for good,
-// with the last one's error.
-func (rs *Releases[K]) Close(ctx context.Context) (left, failed int, why error) {
+// Await waits until nothing of the keys is under way, retries included, or until ctx has ended. No
+// keys mean all. It returns how many releases are left.
+func (rs *Releases[K]) Await(ctx context.Context, keys ...K) (left int) {
 	for {
-		rs.mu.Lock()
-		rs.closed = true
-		failed, why = rs.failed, rs.why
 		var all Tries
-		for _, releases := range rs.underWay {
-			for r := range releases {
+		rs.mu.Lock()
+		of := keys
+		if len(keys) == 0 {
+			of = slices.Collect(maps.Keys(rs.underWay))
+		}
+		for _, key := range of {
+			for r := range rs.underWay[key] {
 				all = append(all, r.ended)
 			}
 		}
 		rs.mu.Unlock()
 		// A release that fails begins a retry.
 		if left = all.Wait(ctx); left > 0 || len(all) == 0 {
-			return left, failed, why
+			return left
 		}
 	}
+}
+
+// Close lets no further first try begin, and awaits all that are under way. It returns how many are
+// left when ctx has ended, and how many have failed for good, with the last one's error.
+func (rs *Releases[K]) Close(ctx context.Context) (left, failed int, why error) {
+	rs.mu.Lock()
+	rs.closed = true
+	rs.mu.Unlock()
+	left = rs.Await(ctx)
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	return left, rs.failed, rs.why
 }

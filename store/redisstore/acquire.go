@@ -38,7 +38,7 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	}
 	defer s.calls.end()
 	defer r.end()
-	switch err := s.calls.stopTakeBack(ctx, r, s.left(r)); {
+	switch err := s.calls.settle(ctx, r, s.left(r)); {
 	case err != nil && ctx.Err() != nil:
 		return pathlock.Grant{}, interrupted(ctx, r.what)
 	case err != nil:
@@ -70,9 +70,6 @@ type request struct {
 	// how often its script was called.
 	sent  counted
 	asked atomic.Int32
-	// repeated is set if an earlier call's try may still be on its way, and is not being taken back
-	// any more.
-	repeated bool
 	// args is what the acquire script gets of the request besides the set.
 	args struct{ lease, left, channel, ref, origin, held, apart string }
 	// inTheWay is the number of the claim that was last in the way.

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
 // gracePeriod is how long a call may take in all, after its context has ended or it has its answer,
@@ -36,19 +37,20 @@ type caller struct {
 	// closing ends with stop: from then on nobody waits, and no command begins.
 	closing context.Context
 	stop    context.CancelFunc
-	// commands counts what is under way, take-backs included. None begins after close.
+	// commands counts what is under way, first tries to take something back included. None begins
+	// after close.
 	commands sync.WaitGroup
-
-	mu sync.Mutex
 	// takeBacks are the requests that are being taken back.
-	takeBacks map[requestKey]*takeBack
+	takeBacks lease.Releases[requestKey]
+
+	mu sync.Mutex // for close
 }
 
 func newCaller(timeout time.Duration, refusal error, unanswered func(context.Context), withdraw func(context.Context, requestKey, time.Duration) error) *caller {
 	closing, stop := context.WithCancel(context.Background())
 	return &caller{
 		timeout: timeout, refusal: refusal, unanswered: unanswered, withdraw: withdraw,
-		closing: closing, stop: stop, takeBacks: make(map[requestKey]*takeBack),
+		closing: closing, stop: stop,
 	}
 }
 
@@ -76,6 +78,7 @@ func (c *caller) close() (first bool) {
 	defer c.mu.Unlock()
 	first = c.closing.Err() == nil
 	c.stop()
+	c.takeBacks.Hurry()
 	return first
 }
 
@@ -100,9 +103,6 @@ func doFor[T any](
 ) (T, error) {
 	var none T
 	if ctx.Err() != nil {
-		if r != nil && r.repeated {
-			c.takeBack(r, ctx.Err)
-		}
 		return none, interrupted(ctx, what)
 	}
 	if err := c.begin(); err != nil {

@@ -115,6 +115,7 @@ func (s *store) Close(ctx context.Context) error {
 	over := make(chan struct{})
 	go func() {
 		s.calls.commands.Wait()
+		_ = s.calls.takeBacks.Await(context.Background())
 		s.listener.close()
 		close(over)
 	}()

@@ -195,44 +195,29 @@ func TestTakeBackClosed(t *testing.T) {
 	})
 }
 
-// TestTakeBack_madeAgain: a request that is made again is not taken back any more; others are.
-// Whatever is under way about it has ended before, or it cannot be made.
+// TestTakeBack_madeAgain: a request is made again when nothing of its earlier try is under way any
+// more, or it cannot be made. Others are taken back meanwhile.
 func TestTakeBack_madeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)
 		again := d.ask("again", 0, io.EOF)
 		d.ask("another", 0, io.EOF)
-		d.during(time.Second)
-		anew := &request{Acquisition: again.Acquisition}
-		testerr.Must(t, d.caller.stopTakeBack(t.Context(), anew, deafTimeout))
-		for _, try := range d.during(time.Minute) {
-			if try.id != "another" {
-				t.Errorf("tried %v", try)
-			}
-		}
-		// It is not sent, or it is refused: what was sent before may still be on its way.
-		_, err := doFor(t.Context(), d.caller, operation{}, anew, deafTimeout, func(context.Context) (int, error) { return 0, refused{io.EOF} })
-		testerr.Is(t, "made again", err, refused{io.EOF})
-		if tried := d.during(10 * time.Millisecond); len(tried) == 0 || tried[0].id != "again" || tried[0].remember == 0 {
-			t.Errorf("tried %v, want it taken back again", tried)
+		if err := d.caller.settle(t.Context(), again, deafTimeout); err == nil || time.Since(d.began) != deafTimeout {
+			t.Errorf("%v after %v, want an error after %v", err, time.Since(d.began), deafTimeout)
 		}
 		d.answers(nil)
-		d.during(time.Minute)
-
-		began := time.Now()
+		testerr.Must(t, d.caller.settle(t.Context(), again, deafTimeout))
+		d.during(time.Second)
+		if tried := d.during(time.Minute); len(tried) > 0 {
+			t.Errorf("tried %v, want that both are forgotten", tried)
+		}
 		slow := d.ask("slow", 2*deafTimeout, nil) // it is left behind after the time-out
-		if err := d.caller.stopTakeBack(t.Context(), slow, deafTimeout/2); err == nil {
+		if err := d.caller.settle(t.Context(), slow, deafTimeout/2); err == nil {
 			t.Error("it is made again while its command is under way")
 		}
-		if tried := d.during(deafTimeout); len(tried) != 1 || tried[0].id != "slow" {
-			t.Errorf("tried %v, want it taken back all the same", tried)
-		}
-		slow = d.ask("slow", 2*deafTimeout, nil)
-		if err := d.caller.stopTakeBack(t.Context(), slow, 2*deafTimeout); err != nil || time.Since(began) < 4*deafTimeout {
-			t.Errorf("%v after %v, want it to wait for its command", err, time.Since(began))
-		}
-		if tried := d.during(deafTimeout); len(tried) > 0 {
-			t.Errorf("tried %v, want that it is forgotten", tried)
+		testerr.Must(t, d.caller.settle(t.Context(), slow, deafTimeout))
+		if tried := d.during(0); len(tried) != 1 || tried[0].id != "slow" {
+			t.Errorf("tried %v, want it taken back before it is made again", tried)
 		}
 	})
 }

@@ -115,7 +115,7 @@ func (s *store) giveUp(ctx context.Context, r *request) (pathlock.Grant, error) 
 		return pathlock.Grant{}, interrupted(ctx, r.what)
 	}
 	// Asking once more without waiting leaves the queue, and says what was in the way.
-	if err := s.calls.stopTakeBack(over, r, s.left(r)); err != nil {
+	if err := s.calls.settle(over, r, s.left(r)); err != nil {
 		return pathlock.Grant{}, s.calls.failed(over, r.what, err)
 	}
 	asked := time.Now()

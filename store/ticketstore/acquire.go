@@ -13,8 +13,7 @@ import (
 // Acquire implements [pathlock.Store].
 //
 // A request that does not wait gets a conflict and never a deadlock. A second call with the owner
-// and grant id of a waiting request waits for the same grant. The request leaves the queue when the
-// last of the calls in this process gives up.
+// and grant id of a request that is being taken back waits until that is done.
 func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
 		return pathlock.Grant{}, s.failed(fmt.Errorf("acquiring in %s: %w", req.Tree, ctx.Err()))
@@ -23,13 +22,21 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, err
 	}
 	defer s.attempts.Done()
-	a := &attempt{store: s, req: req, key: waiterKey{req.Tree, req.Owner, req.Grant}, began: time.Now()}
+	a := &attempt{store: s, req: req, key: requestKey{req.Tree, req.Owner, req.Grant}, began: time.Now()}
 	a.req.Lease, a.req.Wait, a.req.Waiting = min(req.Lease, pathlock.Forever), min(req.Wait, pathlock.Forever), nil
 	a.until = a.began.Add(max(a.req.Wait, 0)).Add(s.timeout - req.Spent)
-	s.waiters.join(a.key)
+	earlier := func(ctx context.Context) error {
+		if s.withdrawals.Await(ctx, a.key) > 0 {
+			return ctx.Err()
+		}
+		return nil
+	}
+	if err := s.inTime(ctx, a.until, "taking an earlier try back", earlier); err != nil {
+		return pathlock.Grant{}, err
+	}
 	defer func() {
 		// A panic of Waiting leaves the request unsettled, too.
-		if s.waiters.leave(a) {
+		if a.unsettled {
 			a.withdraw()
 		}
 	}()
@@ -40,7 +47,7 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 type attempt struct {
 	store *store
 	req   pathlock.Acquisition
-	key   waiterKey
+	key   requestKey
 	began time.Time
 	// until is when the call ends at the latest.
 	until time.Time
@@ -230,13 +237,12 @@ func (a *attempt) wait(ctx context.Context, v view) (grant pathlock.Grant, over 
 	return grant, true, err
 }
 
-// giveUp takes the request out of the queue, unless its wait is over or another call waits for it
-// too. It returns why the request was not granted.
+// giveUp takes the request out of the queue, unless its wait is over. It returns why the request
+// was not granted.
 func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
 	if soon := time.Now().Add(cleanupTime); ctx.Err() != nil && soon.Before(a.until) {
 		a.until = soon
 	}
-	others := a.store.waiters.others(a.key)
 	var v view
 	op := &operation{apply: func(tx *transaction) {
 		v = view{}
@@ -253,9 +259,7 @@ func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
 			v.err = a.inVain(ctx, func(cause error) error {
 				return tx.table.Conflict(r, time.Since(a.began), cause)
 			})
-			if !others {
-				tx.table.GiveUp(r)
-			}
+			tx.table.GiveUp(r)
 		}
 	}}
 	if err := a.store.do(context.WithoutCancel(ctx), a.until, a.req.Tree, op); err != nil {

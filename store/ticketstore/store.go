@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
 // store is a [pathlock.Store] on a [Backend].
@@ -17,7 +18,8 @@ type store struct {
 	backend Backend
 	name    string
 	timeout time.Duration
-	waiters waiters
+	// withdrawals are the requests that are being taken back.
+	withdrawals lease.Releases[requestKey]
 	// closing ends when the store takes no more calls.
 	closing context.Context
 	close   context.CancelFunc
@@ -58,7 +60,6 @@ func New(name string, backend Backend, timeout time.Duration) pathlock.Store {
 	closing, end := context.WithCancel(open)
 	return &store{
 		backend: backend, name: name, timeout: timeout, closing: closing, close: end, open: open, shut: shut,
-		waiters:  waiters{calls: make(map[waiterKey]int), withdrawing: make(map[waiterKey]*attempt)},
 		batchers: make(map[pathlock.Tree]*batcher), nextSweep: nextSweep(),
 	}
 }
@@ -74,6 +75,7 @@ var errClosed = fmt.Errorf("%w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed
 func (s *store) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.close()
+	s.withdrawals.Hurry()
 	s.mu.Unlock()
 	defer context.AfterFunc(ctx, s.shut)()
 	over := make(chan error, 1)
@@ -91,6 +93,7 @@ func (s *store) end() error {
 	last := time.AfterFunc(2*cleanupTime, s.shut) // a backend that does not answer keeps nobody
 	defer last.Stop()
 	s.attempts.Wait()
+	_ = s.withdrawals.Await(context.Background())
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()

@@ -34,10 +34,11 @@ gormplugin:                    . lockspec gormplugin/internal/… internal/… g
 fsck:                          . internal/…
 idempotency:                   . gormplugin middleware internal/… gin gorm
 store/internal/locktable:      . internal/queue
-store/memstore, store/ticketstore: . store/internal/locktable
+store/memstore:                . store/internal/locktable
+store/ticketstore:             . internal/lease store/internal/locktable
 store/offstore:                .
 store/quorum:                  .
-store/redisstore:              . internal/storeurl
+store/redisstore:              . internal/lease internal/storeurl
 store/sqlstore/…:              . internal/… store/ticketstore store/internal/… store/sqlstore
 store/zkstore/…:               . internal/… store/ticketstore store/internal/…
 store/etcdstore/…:             . internal/… store/ticketstore store/internal/…
