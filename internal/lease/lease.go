@@ -1,7 +1,7 @@
 // Package lease renews leases, and retries releases. A [Renewer] knows when each lease is due,
 // which ones to renew in one call, and how long each counts as held, whatever the store answers.
-// [Releases] are the releases in the background: first tries and retries. The package knows neither
-// stores nor locks.
+// [Releases] are what lockers release, and stores take back, in the background: first tries and
+// retries. The package knows neither stores nor locks.
 package lease
 
 import (

@@ -48,10 +48,7 @@ func (s *store) run(ctx context.Context, tree pathlock.Tree, sc *script, what op
 // still be on its way to the server, the server remembers for some time to grant it nothing.
 func (s *store) withdraw(ctx context.Context, k requestKey, remember time.Duration) error {
 	keys := s.keys.about(k)
-	got, err := s.scripts.withdraw.ask(ctx, s.client, keys, string(k.owner), string(k.grant), milliseconds(remember))
-	if err == nil && got.status == statusGranted {
-		_, err = s.scripts.release.ask(ctx, s.client, keys, string(k.owner), string(k.grant))
-	}
+	_, err := s.scripts.withdraw.ask(ctx, s.client, keys, string(k.owner), string(k.grant), milliseconds(remember))
 	return err
 }
 

@@ -67,6 +67,31 @@ func TestTakeBack_keepsNobody(t *testing.T) {
 	})
 }
 
+// A store that is closed takes everything back once more, at once.
+func TestTakeBack_isTriedOnceMoreByClose(t *testing.T) {
+	inBubble(t, func(s *fixture) {
+		_, other := s.process()
+		s.takes(other, "holder", "/a")
+		p, store := s.process()
+		ctx, cancel := context.WithCancel(s.Context())
+		req := s.ask("waiter", "/a")
+		req.Waiting = func() {
+			p.set(func() { p.dead = true })
+			cancel()
+		}
+		testerr.Is(t, "the wait", testerr.Of(store.Acquire(ctx, req)), context.Canceled)
+		time.Sleep(req.Lease / 2) // between two tries
+		p.set(func() { p.dead = false })
+		began := time.Now()
+		testerr.None(t, store.Close(s.Context()))
+		if took := time.Since(began); took > 0 {
+			t.Errorf("it took %v", took)
+		}
+		s.releases(other, "holder")
+		s.isEmpty()
+	})
+}
+
 // A request that failed, and is asked for again, is not taken back any more, even if the store
 // could not be reached so far.
 func TestTakeBack_keepsWhatIsAskedForAgain(t *testing.T) {
