@@ -3,9 +3,12 @@ package dialect
 import (
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/pathlock-go/pathlock"
 )
 
 // answered is an error as PostgreSQL's drivers give it.
@@ -15,8 +18,8 @@ func (e answered) Error() string    { return "SQLSTATE " + string(e) }
 func (e answered) SQLState() string { return string(e) }
 
 // Answered tells an error by which the server has decided against a COMMIT from one after which it
-// may have committed. Refuses tells a row that the database does not take from a statement that it
-// cannot run.
+// may have committed: then the database is away. Refuses tells a row that the database does not
+// take from a statement that it cannot run.
 func TestAnswered_andRefuses(t *testing.T) {
 	number := func(n uint16, state string) error {
 		e := &mysql.MySQLError{Number: n}
@@ -34,13 +37,16 @@ func TestAnswered_andRefuses(t *testing.T) {
 		{"a connection that was killed, of MariaDB", MySQL, number(1927, "70100"), false, false},
 		{"a connection that was killed, of MySQL", MySQL, number(3169, "HY000"), false, false},
 		{"a statement that took too long, of MariaDB", MySQL, number(1969, "70100"), false, false},
+		{"a server that a proxy has lost", MySQL, number(2013, "HY000"), false, false},
 		{"a deadlock", MySQL, number(1213, "40001"), true, false},
 		{"a foreign key", MySQL, number(1452, "23000"), true, true},
 		{"an index record that is too long", MySQL, number(1713, "HY000"), true, true},
 		{"a trigger's own error", MySQL, number(1644, "45000"), true, true},
 		{"a missing table", MySQL, number(1146, "42S02"), true, false},
-		{"a lost connection", PostgreSQL, errors.New("unexpected EOF"), false, false},
+		{"a lost connection", PostgreSQL, io.ErrUnexpectedEOF, false, false},
 		{"a session that was ended", PostgreSQL, answered("57P01"), false, false},
+		{"a server that pgbouncer has lost", PostgreSQL, answered("08P01"), false, false},
+		{"a server that another pooler has lost", PostgreSQL, answered("58000"), false, false},
 		{"a constraint that was deferred", PostgreSQL, answered("23503"), true, true},
 		{"a serialisation failure", PostgreSQL, answered("40001"), true, false},
 		{"an index row that is too long", PostgreSQL, answered("54000"), true, true},
@@ -53,6 +59,9 @@ func TestAnswered_andRefuses(t *testing.T) {
 		answers := c.dialect.Answered // none in the process, which always does
 		if answered, refused := answers != nil && answers(err), c.dialect.Refuses(err); answered != c.answered || refused != c.refused {
 			t.Errorf("%s: %s (%v): answered %t, refused %t", c.dialect.Name, c.name, c.err, answered, refused)
+		}
+		if means := c.dialect.FailureOf(err); answers != nil && !c.answered && means != pathlock.FailureDatabase {
+			t.Errorf("%s: %s (%v) means %q", c.dialect.Name, c.name, c.err, means)
 		}
 	}
 }

@@ -94,7 +94,11 @@ func MySQLNumber(err error) uint16 {
 // classifyMySQL reads the error numbers of MySQL and MariaDB.
 // See https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
 func classifyMySQL(err error) Failure {
-	switch MySQLNumber(err) {
+	number := MySQLNumber(err)
+	if lostByProxy(number) {
+		return FailureUnavailable
+	}
+	switch number {
 	case 1213, // ER_LOCK_DEADLOCK
 		1467, // ER_AUTOINC_READ_FAILED: a deadlock over the lock that INSERT … SELECT takes on the next key
 		1020: // ER_CHECKREAD: MariaDB's snapshot isolation found a row changed since the last read
@@ -163,9 +167,10 @@ func classifyMySQL(err error) Failure {
 }
 
 // answeredByMySQL reports whether an error is the server's answer to a COMMIT. A session that is
-// killed while it commits says so, whether or not it has committed.
+// killed while it commits says so, whether or not it has committed. If a proxy has lost the server,
+// the error is the proxy's.
 func answeredByMySQL(err error) bool {
-	switch MySQLNumber(err) {
+	switch number := MySQLNumber(err); number {
 	case 0,
 		1053, // ER_SERVER_SHUTDOWN
 		1317, // ER_QUERY_INTERRUPTED
@@ -173,9 +178,14 @@ func answeredByMySQL(err error) bool {
 		1969, // ER_STATEMENT_TIMEOUT of MariaDB
 		3169: // ER_SESSION_WAS_KILLED of MySQL
 		return false
+	default:
+		return !lostByProxy(number)
 	}
-	return true
 }
+
+// lostByProxy reports whether a number is one of the client library's, such as 2013,
+// CR_SERVER_LOST. No server has these: a proxy, such as ProxySQL, is the client that has failed.
+func lostByProxy(number uint16) bool { return number >= 2000 && number < 3000 }
 
 // tooLongMySQL reads the column's name from MySQL's error, where it is quoted in any language.
 func tooLongMySQL(err error) (string, bool) {

@@ -93,17 +93,21 @@ var rolledBackByPostgres = []string{"commit unexpectedly resulted in rollback", 
 
 // answeredByPostgres reports whether an error is the server's answer to a COMMIT. A session that is
 // terminated says so at any time: the server may have sent the message before it received the
-// COMMIT, or after it carried that out.
+// COMMIT, or after it carried that out. If a pooler has lost the server, the error is the pooler's.
 func answeredByPostgres(err error) bool {
-	switch SQLState(err) {
-	case "":
+	state := SQLState(err)
+	if state == "" {
 		said := strings.ToLower(err.Error())
 		return slices.ContainsFunc(rolledBackByPostgres, func(words string) bool { return strings.HasSuffix(said, words) })
-	case "57P01", // admin_shutdown: of the server, or of this session by pg_terminate_backend
-		"57P02": // crash_shutdown
-		return false
 	}
-	return true
+	return !slices.ContainsFunc(lostPostgres, func(class string) bool { return strings.HasPrefix(state, class) })
+}
+
+// lostPostgres begin the SQLSTATEs of sessions that have ended instead of answering.
+var lostPostgres = []string{
+	"08",  // connection exception: a pooler's, such as pgbouncer's 08P01
+	"57P", // the server is shutting down, or has ended the session
+	"58",  // system error: a pooler's, or the server's panic
 }
 
 // postgresIsolation is the isolation level of the transaction, and the session's usual one.
