@@ -210,10 +210,17 @@ func (t *Transaction) MergeLocks(ctx context.Context) {
 
 // Release releases locks, the last one first. A hold that the store cannot release ends with its
 // lease. The locker reports the failure to its observers and its log; it does not change the
-// outcome of the write that the locks protected.
+// outcome of the write that the locks protected. If the store does not answer, Release waits for
+// that once, whatever the number of locks.
 func Release(ctx context.Context, locks []*pathlock.Lock) {
+	ctx = context.WithoutCancel(ctx)
+	silent := false
 	for _, lock := range slices.Backward(locks) {
-		_ = lock.Release(context.WithoutCancel(ctx))
+		if silent {
+			lock.ReleaseInBackground(ctx)
+		} else {
+			silent = errors.Is(lock.Release(ctx), pathlock.ErrUnavailable)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -39,7 +40,8 @@ func (a *absent) Acquire(ctx context.Context, req pathlock.Acquisition) (pathloc
 	return a.Store.Acquire(ctx, req)
 }
 
-// checkWithoutStore writes while the lock store is away: fences do not fall.
+// checkWithoutStore writes while the lock store is away: fences do not fall. A COMMIT waits for a
+// store that has fallen silent as long as for one lock, however many there are.
 func checkWithoutStore(t *testing.T, d Database) {
 	var away atomic.Bool
 	w := newWorld(t, d, settings{store: withoutStore(0, away.Load)})
@@ -58,4 +60,33 @@ func checkWithoutStore(t *testing.T, d Database) {
 	if now := fence("/a/d"); before == 0 || now != before || fence("/e") != 0 {
 		w.Errorf("the fence was %d and is %d", before, now)
 	}
+	silent := &testlock.Watched{Store: memstore.New()}
+	w = newWorld(t, d, settings{store: silent})
+	tx := w.db.Begin()
+	for _, name := range []string{"a", "b", "c"} {
+		w.suiteIn(tx, name)
+	}
+	var releases atomic.Int32
+	committed, speaks := make(chan error), make(chan struct{})
+	silent.Set(func(_ context.Context, call string) error {
+		if call != "release" {
+			return nil
+		}
+		if releases.Add(1) > 1 {
+			<-speaks
+			return nil
+		}
+		return pathlock.ErrUnavailable
+	})
+	go func() { committed <- tx.Commit().Error }()
+	select {
+	case err := <-committed:
+		close(speaks)
+		w.must(err)
+	case <-time.After(testlock.Patience):
+		close(speaks)
+		t.Errorf("the COMMIT waits for more than one release: %v", <-committed)
+	}
+	w.has("/a", "/b", "/c")
+	w.nothingHeld()
 }
