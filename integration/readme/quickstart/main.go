@@ -83,7 +83,7 @@ func routes(db *gorm.DB, locks *middleware.Locks) *gin.Engine {
 		if !read(c, locks, &folder) {
 			return
 		}
-		// Rename fills in all that a Folder has. Other columns would have to be read.
+		// Rename fills in every field of a Folder. Read the row first if it has other columns.
 		err := gormplugin.Rename(db.WithContext(c.Request.Context()), &folder, c.Param("id"), folder.Name)
 		answer(c, locks, &folder, err)
 	})
