@@ -12,26 +12,27 @@ import (
 	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
-// Acquire takes everything that req states, or nothing.
+// Acquire takes everything that req asks for, or nothing.
 //
-// The store is not asked if the scope that ctx carries (see [Scope]) holds everything already.
-// Otherwise the store grants what is missing, upgrades included. A wait ends with ctx.
+// If the scope that ctx carries (see [Scope]) already holds everything, Acquire does not ask the
+// store. Otherwise the store grants what is missing, upgrades included. A wait ends with ctx.
 //
 // The error matches:
 //   - [ErrConflict], as a [*ConflictError], when others held on for longer than the wait
 //   - [ErrDeadlock], as a [*DeadlockError], when the wait would never end
-//   - [ErrLost] when ctx is that of a lost lock, when the scope turns out to have lost what it
-//     holds in the tree, and when the grant's own lease has ended on arrival
+//   - [ErrLost] when ctx belongs to a lost lock, when the scope has lost its holds in the tree, and
+//     when the grant arrives after its lease has ended
 //   - [ErrUnavailable] when the store did not answer
 //   - [ErrInvalidRequest], [ErrInvalidTree] or [ErrInvalidPath] when the request makes no sense
 //   - the context's cause when ctx has ended
 //
-// After an error, nothing of req is held that was not held before.
+// After an error, the caller holds no more than before.
 //
 // If you take locks in several trees, mind their order: see [Request].
 //
 // A context may carry the locks of a request, as gin's own does in a handler behind package
-// middleware. Such a context ends here with those locks, even if it has no end of its own.
+// middleware. Acquire treats such a context as ended once those locks end, even if it has no end of
+// its own.
 func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 	a, err := l.prepare(req)
 	if err != nil {
@@ -103,8 +104,8 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, e
 	return lock, nil
 }
 
-// acquiring tells the observers that a is about to be asked for, and returns the context that they
-// give it.
+// acquiring tells the observers that the store is about to be asked for a, and returns their
+// context.
 func (l *Locker) acquiring(ctx context.Context, scope *Scope, a *prepared) context.Context {
 	l.eachObserver(ctx, "Acquiring", func(o Observer) {
 		ctx = cmp.Or(o.Acquiring(ctx, a.event(scope)), ctx)
@@ -112,7 +113,7 @@ func (l *Locker) acquiring(ctx context.Context, scope *Scope, a *prepared) conte
 	return ctx
 }
 
-// errStorePanicked is what observers learn of an acquisition that a panic of the store has ended.
+// errStorePanicked tells observers that a panic of the store has ended an acquisition.
 var errStorePanicked = fmt.Errorf("%w: it panicked", ErrUnavailable)
 
 // withCause adds the context's cause to an error that says only that ctx has ended.
@@ -134,8 +135,9 @@ func (l *Locker) refuse(ctx context.Context, scope *Scope, a *prepared, start ti
 // send sends the acquisition and returns when it did so. The local clock starts before the request
 // leaves, the store's when it arrives. So the lease never ends there before it has ended here.
 //
-// A request that does not wait must not be refused because of what this process released before it
-// asked. It waits for the first tries of the releases that are under way, and is sent again.
+// A request that does not wait must not be refused because of a lock that this process has already
+// released. So send waits for the first tries of the releases under way, and sends the request
+// again.
 func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition) (granted Grant, sent time.Time, err error) {
 	var underWay lease.Tries
 	if acquisition.Wait == 0 {

@@ -13,11 +13,11 @@ import (
 
 // Degradation says how [Degrade] goes on without a lock store.
 type Degradation struct {
-	// Limit is how long requests go on without the store after the first that it fails. Then they
-	// are refused until it answers. Defaults to 15 minutes.
+	// Limit is how long requests go on without the store after it first fails one. After that, they
+	// are refused until the store answers. Defaults to 15 minutes.
 	Limit time.Duration
-	// Retry is how often one request asks the store all the same. If the store does not answer,
-	// that request waits for the time-out. Defaults to a second.
+	// Retry is how often one request still asks the store. If the store does not answer, that
+	// request waits for the time-out. Defaults to a second.
 	Retry time.Duration
 	// Log gets a warning when the store fails, when it answers again, and when the limit is
 	// reached. Defaults to [slog.Default].
@@ -28,14 +28,14 @@ type Degradation struct {
 // away. An acquisition that [Request.Asserted] marks, and that fails with [ErrUnavailable], is then
 // granted without the store, to any number of owners at once. So are those after it. Only one in
 // each [Degradation.Retry] asks the store, and once the store answers it, all ask again. Each
-// process finds out by itself.
+// process decides by itself.
 //
 // Such a lock has [Lock.Degraded] set. It keeps nobody out and has no fence: [Lock.Fence] is 0. It
-// stays so until its release, even if the store has granted the same nodes to others by then. What
-// keeps the tree right is the assertion of package gormplugin, in each transaction. Under such a
-// lock, acquisitions without Asserted fail with [ErrUnavailable], and so does [Lock.Detach]. If one
-// scope makes two acquisitions at once in a tree, and the store grants only one of them, the later
-// one fails too.
+// stays degraded until its release, even if the store has granted the same nodes to others by then.
+// Package gormplugin's assertion in each transaction keeps the tree right. Under such a lock,
+// acquisitions without Asserted fail with [ErrUnavailable], and so does [Lock.Detach]. If one scope
+// makes two acquisitions at once in a tree, and the store grants only one of them, the later one
+// fails too.
 //
 // Everything else fails as before: acquisitions without Asserted, such as those of a [Mutex] or of
 // package election, those of an owner that holds something from the store in the tree, and tokens.
@@ -47,8 +47,8 @@ func Degrade(store Store, how Degradation) Store {
 	return &degradable{Store: store, how: how, granted: make(map[treeOwner][]GrantID)}
 }
 
-// Degraded returns the time since which this process has granted locks without the lock store (see
-// [Degrade]), or the zero time. The store may be back already: the process learns of that with an
+// Degraded returns when this process began to grant locks without the lock store (see [Degrade]),
+// or the zero time if it has not. The store may be back already: the process notices at its next
 // acquisition.
 func (l *Locker) Degraded() time.Time {
 	if d, ok := l.store.(*degradable); ok {
@@ -77,10 +77,11 @@ type treeOwner struct {
 	owner Owner
 }
 
-// errUnasserted refuses what has no assertion behind it, for an owner that the store does not know.
+// errUnasserted refuses a request without an assertion, from an owner that the store does not know.
 var errUnasserted = fmt.Errorf("%w: the locks were granted without it, and the request is not Asserted", ErrUnavailable)
 
-// errHalfDegraded refuses a grant with which the store would know only some of what an owner holds.
+// errHalfDegraded refuses a grant that would leave the store knowing only part of what an owner
+// holds.
 var errHalfDegraded = fmt.Errorf("%w: something else that the scope holds in the tree was granted without it, or this was", ErrUnavailable)
 
 // Acquire implements [Store].
@@ -136,7 +137,7 @@ func (d *degradable) skips() bool {
 	return true
 }
 
-// note notes what the store has answered, and reports whether it is away and requests go on without
+// note records the store's answer, and reports whether the store is away and requests go on without
 // it. The error of a request that makes no sense says nothing about the store.
 func (d *degradable) note(ctx context.Context, err error) bool {
 	away := errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrClosed)

@@ -17,11 +17,11 @@ import (
 // [Locker.ReleaseToken] releases it. [Lock.Until] says when the hold ends.
 //
 // A lock that Attach has returned keeps its token, and the lease keeps its end. The same is true of
-// a lock acquired under it in the same tree: what that lock has taken stays with the hold. Other
-// locks may rely on either. Detach asks the store only if what the lock took has a lease of its
+// a lock acquired under it in the same tree: everything that this lock took stays with the hold.
+// Other locks may rely on either. Detach asks the store only if the lock's grant has a lease of its
 // own: see [Locker.Attach].
 //
-// docs/beyond-requests.md says what becomes of the hold when processes die.
+// docs/beyond-requests.md says what happens to the hold when processes die.
 //
 // Detach does its work even under a context that has ended. It takes at most five seconds, and
 // after [Locker.Shutdown] at most ten. Meanwhile, [Lock.Release] returns [ErrNotHeld], and
@@ -73,8 +73,8 @@ func (h *holding) stillHas(lock *Lock) error {
 	return nil
 }
 
-// handOut gives everything that the lock's scope holds in the tree to a new owner, whose token it
-// returns.
+// handOut transfers everything that the lock's scope holds in the tree to a new owner, and returns
+// that owner's token.
 func (k *Lock) handOut(ctx context.Context) (Token, error) {
 	h, owner := k.holding, newDetachedOwner()
 	l := h.scope.locker
@@ -99,8 +99,8 @@ func (k *Lock) handOut(ctx context.Context) (Token, error) {
 	return "", fmt.Errorf("pathlock: detach in %s: %w", h.tree, err)
 }
 
-// giveBackStrays releases what moved to an owner but was never the scope's: grants of requests that
-// failed without an answer, which the store has yet to take back.
+// giveBackStrays releases grants that moved to an owner but never belonged to the scope: their
+// requests failed without an answer, and the store has yet to take them back.
 func (h *holding) giveBackStrays(ctx context.Context, to Owner, lease time.Duration, came []TransferredGrant) {
 	known := h.currentGrants()
 	for _, g := range came {
@@ -140,7 +140,7 @@ func (h *holding) stopDetaching() {
 }
 
 // endDetaching takes a lock off the holding, and the holding out of its scope if it was the last.
-// It returns the grants that no lock relies on any more. After an error the lock is as it was.
+// It returns the grants that no lock relies on any more. An error leaves the lock unchanged.
 func (h *holding) endDetaching(lock *Lock) (unneeded []GrantID, err error) {
 	h.scope.mu.Lock()
 	defer h.scope.mu.Unlock()
@@ -152,9 +152,9 @@ func (h *holding) endDetaching(lock *Lock) (unneeded []GrantID, err error) {
 	return h.removeLock(lock), nil
 }
 
-// stay leaves with the hold what the lock has taken with a lease of its own. It acquires the same
-// once more, as a grant that shares the hold's lease, and then releases the lock. It does not
-// prolong the hold.
+// stay moves a lock whose grant has a lease of its own into the hold. It acquires the same claims
+// again, as a grant that shares the hold's lease, and then releases the lock. It does not prolong
+// the hold.
 func (k *Lock) stay(ctx context.Context) (Token, error) {
 	h := k.holding
 	h.checkClock()

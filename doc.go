@@ -5,9 +5,9 @@
 //
 // A [Tree] is a lock domain, and a [Path] names a node in it. A [Claim] is a path and a [Mode], one
 // of the five modes of multi-granularity locking (Gray et al., 1976). A [Request] states everything
-// that a piece of work needs in one tree. It is granted whole or not at all, so two requests cannot
-// deadlock. X on a node is exclusive for its whole subtree, because every holder below has an
-// intention on it. X on a path without a node reserves the name.
+// that a piece of work needs in one tree. The store grants it whole or not at all, so two requests
+// cannot deadlock. X on a node is exclusive for its whole subtree, because every holder below has
+// an intention on it. X on a path without a node reserves the name.
 //
 //	rename /d1/d2 to /d1/new        insert /d1/x           rename /d1
 //	IX /                            IX /                   IX /
@@ -26,11 +26,10 @@
 //	   │                     ▼
 //	   └──────────────── background renewal, batched by tree, until Release
 //
-// A [Locker] adds to a [Store] what needs no store: re-entry through the context ([Scope]) and
-// background renewal of leases. It reports a lost lease by cancelling [Lock.Context] with a cause
-// that matches [ErrLost]. [Lock.ReleaseInBackground] spares the caller the round trip of a release.
-// A release that fails is retried until the lease has ended. [Locker.Shutdown] awaits the last
-// ones.
+// A [Locker] adds two things to a [Store]: re-entry through the context ([Scope]), and background
+// renewal of leases. It reports a lost lease by cancelling [Lock.Context] with a cause that matches
+// [ErrLost]. [Lock.ReleaseInBackground] spares the caller the round trip of a release. A release
+// that fails is retried until the lease has ended. [Locker.Shutdown] waits for the last ones.
 //
 // # How the code is laid out
 //
@@ -53,21 +52,21 @@
 //
 // # Time
 //
-// A lease is counted from the last moment at which the store had certainly not granted it yet. The
-// lock's context ends by the clock no later than the lease does, however long the wait was,
-// whatever the renewals do, and even after the process or the host was suspended.
+// The locker counts a lease from the last moment at which the store had certainly not granted it
+// yet. The lock's context ends by the clock no later than the lease does, however long the wait
+// was, whatever the renewals do, and even after the process or the host was suspended.
 //
 // # Locks that outlive a request
 //
 // [Lock.Detach] keeps what a lock holds until its lease ends, and returns a [Token]. With the
 // token, any process can make it a lock again ([Locker.Attach]), set its end ([Locker.Refresh]) or
-// release it ([Locker.ReleaseToken]). This serves people who edit, WebDAV clients, and jobs that
-// one process hands to another.
+// release it ([Locker.ReleaseToken]). Editors, WebDAV clients, and jobs that one process hands to
+// another need such locks.
 //
 // # What a lock does not give
 //
 // Two holders may work at once when a process is stopped between its last look at the context and
 // its write, and when a store fails over or is flushed. Locks give order, fairness and few aborts.
-// Safety comes from the assertion inside the database transaction that package gormplugin adds, or
-// from a [Lock.Fence] that the written data is checked against.
+// Safety comes from the assertion that package gormplugin adds to the database transaction, or from
+// comparing a [Lock.Fence] where data is written.
 package pathlock

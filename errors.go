@@ -9,11 +9,11 @@ import (
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
-// The reasons for which pathlock fails. Every error of this package matches one of them with
-// [errors.Is], or the context's own error, or says that an argument makes no sense. [FailureOf]
-// says what an error means to a client.
+// The reasons why pathlock fails. With [errors.Is], every error of this package matches one of them
+// or the context's own error, or it says that an argument makes no sense. [FailureOf] says what an
+// error means to a client.
 var (
-	// ErrConflict: others hold what the request asks for, or are before it in the queue, and the
+	// ErrConflict: others hold what the request asks for, or are ahead of it in the queue, and its
 	// wait ended first. The error is a [*ConflictError].
 	ErrConflict = FailureLocked.New("pathlock: locked by others")
 	// ErrQueueFull: the request could not wait, because the queue of the tree is as long as the
@@ -52,7 +52,7 @@ var (
 	ErrNotFound = FailureNotFound.New("pathlock: not found")
 )
 
-// Blocker is what is in a request's way: a holder, or a waiter before it in the queue.
+// Blocker blocks a request: a holder, or a waiter ahead of it in the queue.
 type Blocker struct {
 	// Owner has the hold or the place in the queue.
 	Owner Owner
@@ -75,7 +75,7 @@ type Blocker struct {
 // IsZero reports whether the blocker is unknown.
 func (b Blocker) IsZero() bool { return b == Blocker{} }
 
-// describe says what strangers may know of the blocker, and whether it holds or waits.
+// describe returns what strangers may know about the blocker, and whether it holds or waits.
 func (b Blocker) describe() string {
 	if b.IsZero() {
 		return "held by another owner"
@@ -120,7 +120,7 @@ type ConflictError struct {
 	Path Path
 	Mode Mode
 	Gate bool
-	// Blocker is one of those in the way. It is zero if the store had no time to find out who.
+	// Blocker is one of those in the way. It is zero if the store had no time to find one.
 	Blocker Blocker
 	// Waited is how long the request waited.
 	Waited time.Duration
@@ -170,9 +170,9 @@ func target(tree Tree, path Path, mode Mode, gate bool) string {
 	return fmt.Sprintf("%s %s in %s", mode, shown.Text(path.String()), tree)
 }
 
-// Failure says in a word why something failed. It lets a program answer a client without knowing
-// every package's errors: the middleware derives HTTP answers from it. The errors of this module
-// and of packages that work with it state theirs: see [FailureOf].
+// Failure says in a word why something failed, so that a program can answer a client without
+// knowing every package's errors. The middleware derives HTTP answers from it. The errors of this
+// module, and of packages that work with it, state a Failure: see [FailureOf].
 type Failure string
 
 // The failures. Each is the last part of a problem type of the middleware's answers.
@@ -223,12 +223,12 @@ func (e *failing) Error() string { return e.text }
 // Failure returns what [FailureOf] returns.
 func (e *failing) Failure() Failure { return e.failure }
 
-// FailureOf returns the failure that an error states, "" if it states none. An error states one by
-// a method that returns anything but "":
+// FailureOf returns the failure that an error states, "" if it states none. An error states one
+// with a method that returns anything but "":
 //
 //	Failure() pathlock.Failure
 //
-// Otherwise the first error that it wraps and that states one counts, in the order of [errors.As].
+// Otherwise the first wrapped error that states one counts, in the order of [errors.As].
 func FailureOf(err error) Failure {
 	if err == nil {
 		return ""

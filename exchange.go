@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// exchange asks the store to grant something else to the lock's owner. swap then puts it in the
-// place of what the lock relies on, which exchange releases if nothing else needs it. The owner
-// passes all that wait for it, so nobody is let in between. exchange calls request, which says what
-// to ask for, and swap with the scope's mutex locked. After an error the lock is as it was.
+// exchange asks the store to grant something else to the lock's owner. swap then makes the lock
+// rely on the new grant, and exchange releases the old ones that nothing else needs. The owner
+// passes all that wait for it, so nobody gets in between. exchange calls request, which says what
+// to ask for, and swap with the scope's mutex locked. An error leaves the lock unchanged.
 func (k *Lock) exchange(ctx context.Context, request func() (prepared, error), swap func(fresh *Lock) error) error {
 	h := k.holding
 	l := h.scope.locker
@@ -58,11 +58,11 @@ func (k *Lock) mayExchange() error {
 	}
 }
 
-// Exchange makes the lock, all that re-enter what it holds, and the one that it re-enters, hold
-// other claims instead. Nobody is let in between, and the fence stays. Others see the note from
-// then on, and the fence of the new grant. It does not wait for others. Errors are those of
-// [Lock.Downgrade]. A lock that [Merge] has merged, or that re-enters several, gets
-// [ErrInvalidRequest]. After an error the lock is as it was.
+// Exchange replaces the claims of the lock, of all locks that re-enter it, and of the one that it
+// re-enters. Nobody gets in between, and the fence stays. From then on, others see the note and the
+// fence of the new grant. It does not wait for others. Errors are those of [Lock.Downgrade]. A lock
+// that [Merge] has merged, or that re-enters several, gets [ErrInvalidRequest]. An error leaves the
+// lock unchanged.
 func (k *Lock) Exchange(ctx context.Context, claims []Claim, note string) error {
 	own := func() error {
 		if len(k.pins) != 1 || k.pins[0].merged {
@@ -96,14 +96,14 @@ func (k *Lock) again() Request {
 	return Request{Tree: k.holding.tree, Wait: NoWait, Lease: k.lease, Note: k.note, Operation: k.operation}
 }
 
-// Downgrade makes a write lock a read lock, without letting another writer in between: what the
-// lock has exclusively, it then shares. Readers that came before the first waiting writer get in,
-// others wait behind it. The lock keeps its context, its fence and its MaxHold. Other locks of the
-// scope that rely on the exclusive hold keep it.
+// Downgrade turns a write lock into a read lock, without letting another writer in between: the
+// lock then shares what it held exclusively. Readers that came before the first waiting writer get
+// in, others wait behind it. The lock keeps its context, its fence and its MaxHold. Other locks of
+// the scope that rely on the exclusive hold keep it.
 //
 // It does not wait for others. Errors are those of [Lock.Release] and [Locker.Acquire], and match
 // [ErrInvalidRequest] for the gate of a tree and for a lock on a hold that [Locker.Attach] has
-// returned. After an error the lock is as it was.
+// returned. An error leaves the lock unchanged.
 func (k *Lock) Downgrade(ctx context.Context) error {
 	return k.exchange(ctx, func() (prepared, error) {
 		req := k.again()
@@ -126,11 +126,11 @@ func (k *Lock) Downgrade(ctx context.Context) error {
 	})
 }
 
-// Merge has the store keep what it has granted to locks of one scope in one tree as a single grant.
-// Stores limit how many grants an owner may have in a tree: a caller that takes many locks one by
-// one stays below the limit. Locks of several scopes or trees are merged apart. They work as
-// before, but their nodes stay held until the last of those that were merged is released. Errors
-// are those of [Lock.Downgrade]. After an error the locks that it is about are as they were.
+// Merge combines the grants of locks of one scope in one tree into a single grant. Stores limit how
+// many grants an owner may have in a tree: a caller that takes many locks one by one stays below
+// the limit. Locks of several scopes or trees are merged separately. They work as before, but their
+// nodes stay held until the last of the merged locks is released. Errors are those of
+// [Lock.Downgrade]. An error leaves the locks that it concerns unchanged.
 func Merge(ctx context.Context, locks []*Lock) error {
 	byHolding := make(map[*holding][]*Lock)
 	for _, k := range locks {

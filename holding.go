@@ -27,8 +27,8 @@ type holding struct {
 	// detaching says that the only lock is being detached.
 	detaching bool
 
-	// token names an attached hold, or the one that this is a part of. Others may end it at any
-	// time, or set another end.
+	// token names an attached hold, or the hold that this is a part of. Others may end that hold at
+	// any time, or set another end.
 	token Token
 	// parts were acquired under an attached hold with leases of their own: see below.
 	parts []*holding
@@ -63,8 +63,8 @@ func (h *holding) currentGrants() []*grant {
 	return slices.Clone(h.grants)
 }
 
-// lasts returns how long the store may keep a grant that was asked for with the given lease. The
-// grants of the holding share the longest.
+// lasts returns how long the store may keep a grant requested with the given lease. The grants of
+// the holding share the longest.
 func (h *holding) lasts(lease time.Duration) time.Duration {
 	return max(lease, time.Until(h.until()))
 }
@@ -75,8 +75,8 @@ func isDegraded(grants []*grant) bool { return len(grants) > 0 && grants[0].degr
 // covering appends to pins the grants that together give everything that a asks for, and returns
 // them. It takes the oldest grant that covers each claim, and returns none if something is missing.
 //
-// A single grant has to cover a claim. An S of one grant and an IX of another make an SIX that only
-// the store knows of, so a request for it asks the store.
+// A single grant has to cover a claim. S in one grant and IX in another make SIX, but only the
+// store knows that: a request for SIX asks the store.
 func (h *holding) covering(a *prepared, pins []*grant) []*grant {
 	grants := h.grants
 	if h.base != nil {
@@ -102,8 +102,8 @@ func (h *holding) covering(a *prepared, pins []*grant) []*grant {
 }
 
 // addLock adds to the holding a lock that relies on pins and whose context descends from ctx. It
-// copies pins. It must not call anything that may panic or end the goroutine: the grant has no lock
-// yet that could give it back.
+// copies pins. It must not call anything that may panic or end the goroutine: no lock exists yet
+// that could give the grant back.
 func (h *holding) addLock(ctx context.Context, a *prepared, pins []*grant, reentrant bool) *Lock {
 	lock := &Lock{
 		holding: h, parent: ctx, note: a.Note, operation: a.Operation, lease: a.Lease,
@@ -174,8 +174,8 @@ type grant struct {
 	merged bool
 	// kept says that the grant belongs to a detached hold, and stays with it.
 	kept bool
-	// degraded says that no store has made it: see [Degrade]. It is set for all grants of a
-	// holding, or for none.
+	// degraded says that the grant was made without a store: see [Degrade]. It is set for all
+	// grants of a holding, or for none.
 	degraded bool
 }
 
@@ -189,7 +189,7 @@ func (g *grant) covers(c Claim) bool {
 	if g.gate {
 		return true
 	}
-	// The deepest claims come last, and are those that were asked for.
+	// The claims that the caller asked for are the deepest, and come last.
 	for i := len(g.claims) - 1; i >= 0; i-- {
 		own := g.claims[i]
 		if own.Path.Contains(c.Path) && (own.Mode.CoversBelow(c.Mode) || own.Path == c.Path && own.Mode.Covers(c.Mode)) {
@@ -199,10 +199,10 @@ func (g *grant) covers(c Claim) bool {
 	return false
 }
 
-// An attached hold outlives the processes that use it. What one of them acquires under it must not.
-// So such a grant has a lease of its own in the store. This process renews it as that of any other
-// lock, and it ends with the hold at the latest. Here it is a part of the hold's holding, its base,
-// which stays while it has parts.
+// An attached hold outlives the processes that use it, but a grant that one of them acquires under
+// it must not. So such a grant has a lease of its own in the store. This process renews the lease
+// like any other, and it ends with the hold at the latest. Here it is a part of the hold's holding,
+// its base, which stays while it has parts.
 
 // isAttachedIn reports whether the scope is that of an attached hold in the tree.
 func (s *Scope) isAttachedIn(tree Tree) bool { return s.attached != nil && s.attached.tree == tree }
@@ -262,5 +262,5 @@ func (h *holding) leaveBase() {
 	h.base.tidy()
 }
 
-// whole returns the holding of the whole hold: h itself, or the one that h is a part of.
+// whole returns the holding of the whole hold: h itself, or the holding that h is a part of.
 func (h *holding) whole() *holding { return cmp.Or(h.base, h) }

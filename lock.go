@@ -48,7 +48,7 @@ type Lock struct {
 	cause  error
 }
 
-// observed is what only observers want to know of a lock.
+// observed has what only observers want to know about a lock.
 type observed struct {
 	gate   bool
 	claims []Claim
@@ -56,7 +56,8 @@ type observed struct {
 	since  time.Time
 }
 
-// observe returns what observers will want to know of a request under ctx, nil if there are none.
+// observe returns what observers will want to know about a request under ctx, nil if there are
+// none.
 func (l *Locker) observe(ctx context.Context, operation string) *observed {
 	if len(l.observers) == 0 {
 		return nil
@@ -64,7 +65,7 @@ func (l *Locker) observe(ctx context.Context, operation string) *observed {
 	return &observed{origin: l.origin(ctx, operation)}
 }
 
-// limit is when a lock has been held for too long, and what ends it then.
+// limit says when a lock has been held for too long, and ends it then.
 type limit struct {
 	ends  time.Time
 	timer *time.Timer
@@ -72,17 +73,17 @@ type limit struct {
 
 // Context returns the context to work under while the lock is held. It carries the scope, so that
 // an acquisition under it re-enters. It ends with the context given to Acquire, and with the
-// release. Its deadline is the end of [Request.MaxHold], if there is one.
+// release. Its deadline is the end of [Request.MaxHold], if one is set.
 //
-// It is cancelled with a cause that matches [ErrLost] as soon as the lease is known to be lost:
-// somebody else may hold the nodes by then. At the latest it is cancelled when the lease ends by
-// the clock, whether the store answers or not. After the host was suspended, its Err is right at
-// once, and Done is closed within a second.
+// Its cause matches [ErrLost] if the lease is lost, since somebody else may then hold the nodes. It
+// ends as soon as the process learns of the loss, and when the lease ends by the clock at the
+// latest, whether the store answers or not. After the host was suspended, Err is right at once, and
+// Done closes within a second.
 func (k *Lock) Context() context.Context { return (*lockContext)(k) }
 
-// Fence returns a number that grows strictly with every grant in the tree. A late write of an
-// earlier holder has a smaller one. A re-entrant lock has the fence of the grant that it relies on.
-// It is 0 if the lock is [Lock.Degraded].
+// Fence returns a number that grows strictly with every grant in the tree. So a late write of an
+// earlier holder carries a smaller one. A re-entrant lock has the fence of the grant that it relies
+// on. It is 0 if the lock is [Lock.Degraded].
 func (k *Lock) Fence() uint64 { return k.fence }
 
 // Degraded reports whether the lock keeps nobody out, because it was granted while the lock store
@@ -100,9 +101,9 @@ func (k *Lock) Note() string {
 	return k.note
 }
 
-// Until returns the end of the lock's lease, as far as it is known here. It moves with every
-// renewal. The store's lease ends no earlier, unless a bearer of the lock's token sets an earlier
-// end by [Locker.Refresh]. After [Lock.Detach] it is the end of the detached hold.
+// Until returns the end of the lock's lease, as far as this process knows. Every renewal moves it.
+// The store's lease ends no earlier, unless somebody who has the lock's token sets an earlier end
+// by [Locker.Refresh]. After [Lock.Detach] it is the end of the detached hold.
 func (k *Lock) Until() time.Time {
 	if until := k.until.Load(); until != nil {
 		return *until
@@ -124,7 +125,7 @@ func (k *Lock) Claims() []Claim {
 }
 
 // Waited reports whether the acquisition had to wait. If so, earlier holders may have changed what
-// the request was planned on. It is false for a re-entrant lock.
+// the request was based on. It is false for a re-entrant lock.
 func (k *Lock) Waited() bool { return k.waited }
 
 // elapsed returns how long the lock has been held, or 0 if that is not recorded.
@@ -135,7 +136,7 @@ func (k *Lock) elapsed() time.Duration {
 	return time.Since(k.observed.since)
 }
 
-// report tells the observers what has become of the lock.
+// report tells the observers what has happened to the lock.
 func (k *Lock) report(ctx context.Context, what string, method func(Observer, context.Context, Event), elapsed time.Duration, err error) {
 	o := k.observed
 	if o == nil {
@@ -147,9 +148,9 @@ func (k *Lock) report(ctx context.Context, what string, method func(Observer, co
 	})
 }
 
-// lockContext is a [Lock] as its context. It costs nothing until it is asked for more than the
-// scope. Only then does it make the standard library's context that does the work. Most locks, and
-// nearly all re-entrant ones, are released before that.
+// lockContext is a [Lock] seen as its context. It costs nothing until somebody asks for more than
+// the scope. Only then does it make a context of the standard library, which does the work. Most
+// locks, and nearly all re-entrant ones, are released before that.
 type lockContext Lock
 
 // endContext ends the lock's context, as a [context.CancelCauseFunc] does.
@@ -219,8 +220,8 @@ func (c *lockContext) context() context.Context {
 }
 
 // Value implements [context.Context]. Only the standard library's key for a context's cancellation,
-// which is a *int, needs the context that does the work. Whoever asks for that has asked for Done
-// before, which looks at the clock.
+// which is a *int, needs the context that does the work. Whoever asks for that context has called
+// Done before, which looks at the clock.
 func (c *lockContext) Value(key any) any {
 	switch k := key.(type) {
 	case scopeKey:

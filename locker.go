@@ -22,8 +22,8 @@ const (
 )
 
 // Locker takes locks in a [Store] and looks after them. It adds re-entry through the context,
-// background renewal and the report of loss. Make one per process and store with [New], and share
-// it.
+// renews leases in the background, and reports lost locks. Make one per process and store with
+// [New], and share it.
 //
 // A Locker has no goroutine and no connection of its own while nothing is held or being released.
 type Locker struct {
@@ -66,7 +66,7 @@ func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = cmp.
 
 // New returns a locker on store. [Locker.Check] says whether the options make sense. A request that
 // relies on an invalid option is refused. The middleware and the plugin of a program must share one
-// locker: only the locker that made a scope knows it.
+// locker: only the locker that made a scope recognises it.
 func New(store Store, opts ...Option) *Locker {
 	l := &Locker{store: store, local: store.Local(), lease: DefaultLease, wait: DefaultWait, log: slog.Default(), instance: defaultInstance()}
 	for _, opt := range opts {
@@ -77,8 +77,8 @@ func New(store Store, opts ...Option) *Locker {
 }
 
 // Check reports whether the options given to [New] make sense: no lease below [MinLease], and no
-// negative wait but [NoWait]. A program can thus refuse to start with settings that would fail its
-// first request. The error names every wrong option, and matches [ErrInvalidRequest].
+// negative wait but [NoWait]. So a program can refuse to start with settings under which its first
+// request would fail. The error names every wrong option, and matches [ErrInvalidRequest].
 func (l *Locker) Check() error {
 	return errors.Join(checkWait(l.wait), checkLease(l.lease))
 }
@@ -98,16 +98,16 @@ func (l *Locker) Trees(ctx context.Context) ([]Tree, error) {
 	return slices.DeleteFunc(trees, func(t Tree) bool { return t == identity }), err
 }
 
-// idWait is how long a process waits for others that give the store its id.
+// idWait is how long a process waits while another gives the store its id.
 const idWait = 100 * time.Millisecond
 
 // identity is the tree in which a store keeps its id: the note of a hold that nobody releases.
 var identity = Tree{namespace: "pathlock-store", id: "id"}
 
-// StoreID returns the id of the lock store: the same in every process that takes its locks there,
-// and another one in every other store, whatever their URLs are. The first call gives the store its
-// id, which contains the date. A store that loses its locks loses its id, too. A store that one
-// process keeps for itself has none: "".
+// StoreID returns the id of the lock store. Every process that takes its locks there gets the same
+// id, and every other store has another, whatever the URLs are. The first call gives the store its
+// id, which contains the date. A store that loses its locks loses its id, too. A store inside one
+// process has no id: "".
 func (l *Locker) StoreID(ctx context.Context) (string, error) {
 	if l.local {
 		return "", nil
@@ -130,7 +130,7 @@ func (l *Locker) StoreID(ctx context.Context) (string, error) {
 		}
 		if ok && try >= 5 && !conflict.Blocker.Waiting {
 			// A member of a quorum may have an id that no majority has: it was once used alone, or
-			// the others have lost their data.
+			// the others lost their data.
 			_ = l.store.ForceRelease(ctx, identity, conflict.Blocker.Owner)
 		}
 	}
@@ -139,7 +139,7 @@ func (l *Locker) StoreID(ctx context.Context) (string, error) {
 
 // ForceRelease takes away everything that an owner of a [Locker.Snapshot] holds in the tree, and
 // its places in the queue. The owner learns of the loss at its next renewal, which follows at once
-// if this locker holds for it. The error matches [ErrNotHeld] if there is nothing.
+// if its locks are this locker's. The error matches [ErrNotHeld] if there is nothing.
 func (l *Locker) ForceRelease(ctx context.Context, tree Tree, owner Owner) error {
 	if err := l.store.ForceRelease(ctx, tree, owner); err != nil {
 		return err

@@ -14,28 +14,27 @@ import (
 const MutexNamespace = "mutex"
 
 // Mutex is a named lock, shared by all processes that share the lock store, for programs without a
-// tree. It holds nothing itself: each of its methods returns a [Lock] of its own, which
-// [Lock.Release] gives back. Any number of goroutines may use it, and a copy of it is the same
-// mutex.
+// tree. It holds nothing itself: each call returns a [Lock] of its own, which [Lock.Release] gives
+// back. Any number of goroutines may use a Mutex, and a copy is the same mutex.
 //
 // It re-enters by the context, as all locks do. Under [Lock.Context], a lock on the same name costs
 // no round trip and waits for nobody, and the last release frees the name. So goroutines that share
-// the context share the hold. Any other context is another owner, also in the same goroutine, and
-// also under the lock of another name.
+// the context share the hold. Any other context is another owner, even in the same goroutine or
+// under the lock of another name.
 //
-// Those that wait are served first come, first served, whichever process they are in.
+// Waiters are served first come, first served, across all processes.
 //
-// A lock is lost if its lease ends before its release. Then its context ends, with a cause that
-// matches [ErrLost], by the clock no later than the lease, so before anybody else gets the mutex. A
-// write without a look at the context may still come late. If that would do harm, write
-// [Lock.Fence] too, which grows with every grant of a name, and refuse writes with a smaller fence
-// than the last.
+// A lock is lost if its lease ends before its release. Its context then ends with a cause that
+// matches [ErrLost]. By the clock, it ends no later than the lease, so before anybody else gets the
+// mutex. A write that does not check the context may still come late. If that would do harm, also
+// write [Lock.Fence], which grows with every grant of a name, and refuse writes with a smaller
+// fence than the last.
 //
 // A holder that hangs while its process lives keeps the lease, so bound the hold: by MaxHold, or by
 // a deadline of the context given to Lock. At the earlier of the two, the lock is released, and its
 // context ends with a cause that matches [context.DeadlineExceeded], and [ErrHeldTooLong] too if
-// MaxHold was the earlier. A mutex that is locked under that context is released at the same time.
-// To bound the wait alone, use TryLockFor.
+// MaxHold was the earlier. Mutexes that were locked under that context are released at the same
+// time. To bound only the wait, use TryLockFor.
 //
 // Each name has its own record in the store, so names never wait for each other. The price is that
 // a deadlock across names goes undetected: lock them in one order everywhere, or bound the wait.
@@ -62,9 +61,9 @@ type Mutex struct {
 type RWMutex struct{ Mutex }
 
 // Mutex returns the mutex of a name, without asking the store. The name is any text that can be the
-// id of a [Tree]: see [NewTree]. Programs that share a store share its names, so a name that begins
-// with the program's, such as "billing/nightly", is a good one. Methods of a mutex with an
-// impossible name return an error that matches [ErrInvalidTree].
+// id of a [Tree]: see [NewTree]. Programs that share a store share its names, so begin a name with
+// the program's, as in "billing/nightly". Methods of a mutex with an impossible name return an
+// error that matches [ErrInvalidTree].
 func (l *Locker) Mutex(name string) *Mutex { return &Mutex{locker: l, name: name} }
 
 // RWMutex returns the mutex of a name for readers and writers. Names are as in [Locker.Mutex].
@@ -74,17 +73,17 @@ func (l *Locker) RWMutex(name string) *RWMutex { return &RWMutex{*l.Mutex(name)}
 func (m *Mutex) Name() string { return m.name }
 
 // Lock waits for the mutex until it gets it or ctx ends. Errors are those of [Locker.Acquire]. At
-// the deadline of ctx, the error is a [*ConflictError] that says who has the mutex, and it matches
-// [context.DeadlineExceeded] too.
+// the deadline of ctx, the error is a [*ConflictError] that says who holds the mutex. It also
+// matches [context.DeadlineExceeded].
 func (m *Mutex) Lock(ctx context.Context) (*Lock, error) { return m.TryLockFor(ctx, Forever) }
 
 // TryLock takes the mutex if it is free and nobody waits for it. Otherwise it returns a
 // [*ConflictError] at once.
 func (m *Mutex) TryLock(ctx context.Context) (*Lock, error) { return m.TryLockFor(ctx, NoWait) }
 
-// TryLockFor is Lock with a time-out: when others have kept the mutex for d, it returns a
+// TryLockFor is Lock with a time-out: if others keep the mutex for d, it returns a
 // [*ConflictError]. It does not wait for others if d is not positive. If the store does not answer,
-// it ends at most the store's time-out later than that.
+// the call may last longer by the store's time-out.
 func (m *Mutex) TryLockFor(ctx context.Context, d time.Duration) (*Lock, error) {
 	return m.acquire(ctx, X(Root()), d)
 }

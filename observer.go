@@ -16,22 +16,22 @@ type Observer interface {
 	// context that it returns, so that a trace can continue.
 	Acquiring(ctx context.Context, e Event) context.Context
 	// Waiting is called when the request has taken its place in the queue, or begins to wait for a
-	// release of its own process that is under way in the background.
+	// release that its own process is making in the background.
 	Waiting(ctx context.Context, e Event)
-	// Granted is called when everything asked for is held. For a re-entrant acquisition, which asks
-	// no store, it is the only call, and has Reentrant set.
+	// Granted is called when the caller holds everything that it asked for. For a re-entrant
+	// acquisition, which asks no store, it is the only call, and e.Reentrant is set.
 	Granted(ctx context.Context, e Event)
-	// Refused is called when an acquisition that was sent to the store has failed, also by a panic.
+	// Refused is called when an acquisition that was sent to the store has failed, even by a panic.
 	// Event.Err says why.
 	Refused(ctx context.Context, e Event)
-	// Lost is called once for each lock whose lease was lost before its release, as soon as that is
-	// noticed. At the latest the release notices it: Lost comes before Released then.
+	// Lost is called once for each lock whose lease was lost before its release, as soon as the
+	// locker notices. If only the release notices, Lost comes before Released.
 	Lost(ctx context.Context, e Event)
 	// Released is called after a release, successful or not.
 	Released(ctx context.Context, e Event)
 	// Step is called when a step of the work around locks begins: see [Step]. The step works under
 	// the context that Step returns, and calls done at its end. Both may be nil: then the context
-	// stays the same, and nobody is told of the end.
+	// stays the same, and nobody learns of the end.
 	Step(ctx context.Context, s Step) (work context.Context, done func(err error))
 	// Answered is called when a request has been answered by a problem: see [Locker.Answered].
 	Answered(ctx context.Context, f Failure)
@@ -45,7 +45,7 @@ type Event struct {
 	Gate   bool
 	Claims []Claim
 	Note   string
-	// Origin is where the request comes from. Before the request is sent, it lacks what
+	// Origin says where the request comes from. Before the request is sent, it lacks what
 	// [Observer.Acquiring] adds by [WithOrigin].
 	Origin Origin
 	// Reentrant says that the scope held everything already.
@@ -57,7 +57,7 @@ type Event struct {
 	// Elapsed is the time since the acquisition began for Waiting, Granted and Refused, and the
 	// time for which the lock was held for Lost and Released.
 	Elapsed time.Duration
-	// Err is why it failed, nil if it did not.
+	// Err says why the work failed, nil if it did not.
 	Err error
 }
 
@@ -90,7 +90,7 @@ func (NopObserver) Answered(context.Context, Failure) {}
 
 // Answered tells the observers that a request has been answered by a problem whose type ends in f,
 // which need not be one of this package's failures. Package middleware calls it. A program that
-// answers by other means may call it, too.
+// answers in another way may call it, too.
 func (l *Locker) Answered(ctx context.Context, f Failure) {
 	l.eachObserver(ctx, "Answered", func(o Observer) { o.Answered(ctx, f) })
 }
@@ -132,8 +132,8 @@ const (
 	// the chain, a panic, or why the locks were lost.
 	StepHandler StepKind = "handler"
 	// StepAssert proves under row locks that rows are where the plan of a write has them. An error
-	// that matches [ErrPathChanged] says that they are not. At the first attempt that only says
-	// that a plain read was out of date: the write is planned again, by locking reads.
+	// that matches [ErrPathChanged] says that they are not. At the first attempt, this only means
+	// that a plain read was out of date: the plugin plans the write again, on locking reads.
 	StepAssert StepKind = "assert"
 	// StepCommit ends a database transaction. [FailureOf] of its error is [FailureOutcomeUnknown]
 	// if nobody knows whether it was committed.
@@ -144,7 +144,7 @@ const (
 	// StepRetry is a further try of work that had to start over: of locking nodes that moved before
 	// they were locked, or of a transaction that the database aborted.
 	StepRetry StepKind = "retry"
-	// StepRelease asks the store to release what no lock needs any more.
+	// StepRelease asks the store to release grants that no lock needs any more.
 	StepRelease StepKind = "release"
 )
 
@@ -157,10 +157,10 @@ type Step struct {
 }
 
 // Step tells the observers that a step begins. The step works under the context that Step returns.
-// The caller calls done at its end, once, with the error that it ended with. It is for code that
-// works with the locker's locks, as packages middleware and gormplugin do.
+// At its end, the caller calls done once, with the step's error. It is for code that works with the
+// locker's locks, as packages middleware and gormplugin do.
 //
-// [Locker.Serves] knows of a [StepHandler]. Other steps cost nothing if the locker has no
+// [Locker.Serves] also relies on [StepHandler]. Other steps cost nothing if the locker has no
 // observers.
 func (l *Locker) Step(ctx context.Context, s Step) (work context.Context, done func(err error)) {
 	work, done = ctx, func(error) {}

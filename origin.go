@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Origin says where a request for locks comes from, to people who look at the locks. Every field is
-// optional. A [Locker] takes it from the context of [Locker.Acquire] and adds its own instance. The
-// store keeps it, so everybody who uses the store sees it in [Entry] and [Blocker].
+// Origin tells people who look at the locks where a request came from. Every field is optional. A
+// [Locker] takes it from the context of [Locker.Acquire] and adds its own instance. The store keeps
+// it, so everybody who uses the store sees it in [Entry] and [Blocker].
 //
-// [WithOrigin] removes control characters, and those that change the direction of what follows:
-// clients choose request ids. It cuts a field off after 128 bytes.
+// Because clients choose request ids, [WithOrigin] removes control characters and characters that
+// change the direction of text. It cuts each field off after 128 bytes.
 type Origin struct {
-	// Operation is what is done, as one of a small set of words: "rename". It is fit for a metric's
+	// Operation is one of a small set of words, such as "rename", so that it can be a metric's
 	// label.
 	Operation string `json:"operation,omitempty"`
 	// Route is the method and the pattern of the route: "PATCH /suites/:id".
@@ -46,7 +46,7 @@ func WithOrigin(ctx context.Context, o Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, o)
 }
 
-// OriginOf returns what [WithOrigin] has put into ctx, and the zero Origin if that is nothing.
+// OriginOf returns the Origin that [WithOrigin] has put into ctx, or the zero Origin.
 func OriginOf(ctx context.Context) Origin {
 	o, _ := ctx.Value(originKey{}).(Origin)
 	return o

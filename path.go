@@ -16,7 +16,7 @@ import (
 )
 
 // Limits of a [Path]. They protect the lock stores from hostile input. A backend usually sets
-// tighter ones of its own.
+// tighter limits.
 const (
 	// MaxNameBytes is the longest name of one node, in bytes. It has room for any 255 characters,
 	// folded or not: some grow when they are folded.
@@ -194,9 +194,9 @@ func (p *Path) UnmarshalText(text []byte) error {
 }
 
 // Fold is the default fold of lock keys. Two names share one slot if a case-insensitive or
-// space-padding collation holds them equal. Fold applies Unicode's canonical caseless matching (The
-// Unicode Standard, section 3.13, D145), composes the result (NFC) and drops trailing spaces. It
-// keeps one space if nothing that can be a name would remain.
+// space-padding collation treats them as equal. Fold applies Unicode's canonical caseless matching
+// (The Unicode Standard, section 3.13, D145), composes the result (NFC) and drops trailing spaces.
+// It keeps one space if the rest could not be a name.
 //
 // Only lock keys are folded, never the data. Folding more than the database's collation does costs
 // false conflicts. Folding less lets two requests run into the unique index at once.
@@ -237,8 +237,8 @@ func isFolded(s string) bool {
 	return last != ' '
 }
 
-// FoldNothing makes every name its own lock key, for databases whose collation holds no two names
-// equal.
+// FoldNothing makes every name its own lock key, for databases whose collation treats no two names
+// as equal.
 func FoldNothing(name string) string { return name }
 
 // folded applies a fold, or Fold if it is nil, to every name of p. It refuses a fold whose result

@@ -13,19 +13,19 @@ import (
 // releaseTimeout bounds how long a release waits for the store. Retries follow in the background.
 const releaseTimeout = 5 * time.Second
 
-// Release gives the lock back. What an enclosing or an inner lock of the same scope needs stays
-// held until that one is released.
+// Release gives the lock back. Nodes that an enclosing or an inner lock of the same scope needs
+// stay held until that lock is released.
 //
-// It does its work even under a context that has ended, within five seconds. The error matches
-// [ErrNotHeld] if the lock has been released before, and [ErrHeldTooLong] too if [Request.MaxHold]
-// has done so. It matches [ErrLost] if the lock was lost before, and [ErrUnavailable] if the store
-// did not answer. In the last case the locker retries in the background, until the lease has ended
-// and the store has nothing left to release. It renews the hold only if the scope holds something
-// else in the tree. [Locker.Shutdown] waits for the retries.
+// It works even under a context that has ended, and takes at most five seconds. The error matches
+// [ErrNotHeld] if the lock was already released, and also [ErrHeldTooLong] if [Request.MaxHold]
+// released it. It matches [ErrLost] if the lock was lost before, and [ErrUnavailable] if the store
+// did not answer. In the last case the locker retries in the background until the lease has ended:
+// by then the store has nothing left to release. It renews the hold only if the scope holds
+// something else in the tree. [Locker.Shutdown] waits for the retries.
 //
-// Releasing a lock that [Locker.Attach] has returned ends the hold for everybody who has attached
-// its token, with everything acquired under their contexts. If locks acquired under its own context
-// are left, the hold ends with the last of them.
+// Releasing a lock that [Locker.Attach] returned ends the hold for everybody who has attached its
+// token, and ends everything acquired under their contexts. If locks acquired under this lock's
+// context remain, the hold ends with the last of them.
 func (k *Lock) Release(ctx context.Context) error {
 	grants, err := k.end(nil)
 	if errors.Is(err, ErrNotHeld) {
@@ -42,8 +42,8 @@ func (k *Lock) Release(ctx context.Context) error {
 // ReleaseInBackground releases the lock as [Lock.Release] does, but a goroutine of the [Locker]
 // tells the store. So an HTTP response need not wait for the round trip. The context of the lock
 // has ended when ReleaseInBackground returns. Errors go to the log, as warnings, and to the
-// observers. Both get the values of ctx, whose end does not matter. A lock that has been released
-// before stays released.
+// observers. Both get the values of ctx, whose end does not matter. A lock that was already
+// released stays released.
 //
 // An acquisition by the same Locker that does not wait is not refused because of a release that is
 // under way: it waits for that release and asks again. One by another process may be refused.
@@ -54,9 +54,9 @@ func (k *Lock) Release(ctx context.Context) error {
 // bearer may end the hold at once, and what is released after that would be reported as lost.
 func (k *Lock) ReleaseInBackground(ctx context.Context) { k.Abandon(ctx, nil) }
 
-// Abandon is [Lock.ReleaseInBackground] for code that watches over the lock of somebody else: the
-// lock's context ends with reason as the cause. What was acquired under that context keeps what it
-// relies on until its own release: a database transaction keeps it until it is rolled back.
+// Abandon is [Lock.ReleaseInBackground] for code that watches over somebody else's lock: the lock's
+// context ends with reason as the cause. Locks acquired under that context keep the nodes that they
+// rely on until their own release, such as those of a transaction until it is rolled back.
 func (k *Lock) Abandon(ctx context.Context, reason error) {
 	grants, lost := k.end(reason)
 	if !errors.Is(lost, ErrNotHeld) {
@@ -132,7 +132,7 @@ func (k *Lock) end(reason error) (grants []GrantID, err error) {
 	return grants, err
 }
 
-// endOverdue ends the lock as a lost one when it has been held for too long, and releases it.
+// endOverdue releases a lock that has been held for too long, and ends it as lost.
 func (k *Lock) endOverdue() {
 	h, why := k.holding, fmt.Errorf("%w: %w", ErrHeldTooLong, context.DeadlineExceeded)
 	err := fmt.Errorf("%w: %s: %w", ErrLost, h.tree, why)
@@ -152,7 +152,7 @@ func (k *Lock) endOverdue() {
 }
 
 // giveBack gives grants back to the store and reports the end of the lock. lost is not nil if the
-// lock was lost. It returns lost, or what the release shows.
+// lock was lost. It returns lost, or the release's error.
 func (k *Lock) giveBack(ctx context.Context, grants []GrantID, lost error) error {
 	err := lost
 	if len(grants) > 0 {
@@ -175,7 +175,7 @@ func (k *Lock) reportReleased(ctx context.Context, err error) {
 	}
 }
 
-// releaseGrants asks the store to release grants. It returns lost, or what the release shows.
+// releaseGrants asks the store to release grants. It returns lost, or the release's error.
 func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) error {
 	h := k.holding
 	l := h.scope.locker
@@ -192,7 +192,8 @@ func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) 
 		case err != nil:
 			// The loss is known and reported. The store was asked in case it still has something.
 		case errors.Is(failed, ErrNotHeld):
-			// What else the owner has shares the lease, and is probably lost, too: the store knows.
+			// The owner's other grants share the lease, and are probably lost, too: the store
+			// knows.
 			l.renewNow(h.tree, h.scope.owner)
 			err = h.lostError(errNotThere)
 		case failed != nil:
@@ -206,8 +207,8 @@ func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) 
 const everything GrantID = ""
 
 // unneeded is something for the store to release: a grant, or everything that an owner has. The
-// scope asked for it. The store has it for no longer than the lease from now on, unless it is
-// renewed.
+// scope asked for it. Unless it is renewed, the store keeps it for no longer than the lease from
+// now on.
 type unneeded struct {
 	tree  Tree
 	owner Owner
@@ -276,9 +277,9 @@ func (l *Locker) retryRelease(u unneeded, first error) {
 	})
 }
 
-// Shutdown waits for the releases that are under way in the background, retries included, so that a
-// program leaves no locks behind when it ends. Call it after the last request, and before the store
-// is closed.
+// Shutdown waits for the releases under way in the background, retries included, so that a program
+// leaves no locks behind when it ends. Call it after the last request and before you close the
+// store.
 //
 // The error matches the context's if ctx ends first, and [ErrClosed] if the store has been closed
 // before, so that retries are pointless. Then the remaining locks end with their leases.
