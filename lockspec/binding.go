@@ -9,16 +9,16 @@ import (
 	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
-// Binding is what one request has to lock.
+// Binding says what one request must lock.
 type Binding struct {
 	// Requests has one request for each tree, in the order in which to acquire them. It is empty if
 	// there is nothing to lock.
 	Requests []pathlock.Request
-	// Nodes are the nodes that the requests were planned on, each once. Resolve them again after
-	// the grant and compare: the locks of a node that moved meanwhile are in the wrong place.
+	// Nodes are the nodes on which the requests are based, each once. After the grant, resolve them
+	// again and compare: if a node moved meanwhile, its locks are in the wrong place.
 	Nodes []Node
-	// Moves are the nodes to which the request gives a path, if the path is known. A node may have
-	// it already.
+	// Moves are the nodes to which the request gives a known path. A node may already have that
+	// path.
 	Moves []Moved
 }
 
@@ -36,18 +36,18 @@ type Node struct {
 	pathlock.Location
 }
 
-// Bind returns what the request has to lock. It resolves all nodes at once, each kind and id once:
-// resolve gets the kinds and ids, and returns where the nodes are, in their order. Its errors are
-// those of [pathlock.Resolver].
+// Bind returns what the request must lock. It resolves all nodes at once, each kind and id once:
+// resolve gets the kinds and ids, and returns where the nodes are, in the same order. Its errors
+// are those of [pathlock.Resolver].
 //
 // The claims of one tree are one request, and thus one atomic acquisition. Several trees are locked
 // one after the other, in an order that does not depend on the request. Namespaces whose gates the
 // spec takes come first, in the order in which the spec lists them. The other namespaces follow by
-// name. Within a namespace the order is by id. So crossing moves between two plans lock both in the
-// same order. No two requests can deadlock unless two specs of a program put two namespaces in
-// opposite orders: list [Names] before [Gate] everywhere.
+// name. Within a namespace the order is by id. So crossing moves between two plans lock both plans
+// in the same order. Two requests can deadlock only if two specs of a program list two namespaces
+// in opposite orders: list [Names] before [Gate] everywhere.
 //
-// A move or a copy between two trees locks its node in the one, and the new place in the other. The
+// A move or a copy between two trees locks the node in one tree and the new place in the other. The
 // handler decides whether such an operation makes sense.
 //
 // The error is one of:
@@ -167,8 +167,8 @@ func (b *binder) add(p *part, v *values) error {
 	return nil
 }
 
-// noteMove notes the new path of a part's node, if it is known. It may be the path that the node
-// has already.
+// noteMove records the new path of a part's node, if it is known. The node may already have that
+// path.
 func (b *binder) noteMove(p *part, v *values, op operation.Operation, node, dest pathlock.Location) {
 	if op.Kind != operation.Rename && op.Kind != operation.Move || node.Tree != dest.Tree {
 		return
@@ -180,13 +180,13 @@ func (b *binder) noteMove(p *part, v *values, op operation.Operation, node, dest
 	b.moves = append(b.moves, Moved{Node{Kind: p.node.KindName(), ID: v.node.text, Location: node}, to})
 }
 
-// isDropped reports whether the request lacks what the part is about.
+// isDropped reports whether the request lacks the value that the part needs.
 func (p *part) isDropped(v *values) bool {
 	return !p.node.isZero() && !v.node.ok || p.kind == operation.Insert && !v.dest.ok && !v.placed
 }
 
-// refuse returns why an operation can never be done, whatever the tree looks like under the locks.
-// What depends on the tree is for the handler to refuse.
+// refuse returns why an operation is impossible, whatever the tree looks like under the locks. The
+// handler refuses what depends on the tree.
 func (p *part) refuse(op operation.Operation, from, to pathlock.Tree, v *values) error {
 	switch {
 	case op.DisplacesRoot():

@@ -1,16 +1,16 @@
-// Package lockspec says what an operation on a tree locks. It is pure data and pure functions, and
-// knows no web framework, no database and no lock store.
+// Package lockspec says what an operation on a tree locks. It consists of pure data and functions,
+// and needs no web framework, database or lock store.
 //
-// A [Spec] is the operation of a route, whose paths are not known yet. It says where in a request
-// the ids and names are. [Spec.Read] gets them, and [Values.Bind] returns what the request has to
-// lock, by one of two rules:
+// A [Spec] describes a route's operation before any path is known. It says where in a request the
+// ids and names are. [Spec.Read] reads them, and [Values.Bind] returns what the request must lock,
+// by one of two rules:
 //
 //	rename /a/b to n     parent-exclusive: X /a/b, X /a
 //	                     name-slot:        X /a/b, X /a/n
 //
 // The more a spec says, the less it locks. If it says where the new name is, it locks that name
-// below the parent instead of the parent. Read takes a function that gets a value from the request,
-// and Bind one that finds the paths of ids:
+// below the parent instead of the parent. Read takes a function that gets a value from the request.
+// Bind takes one that finds the paths of ids:
 //
 //	lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))
 //	lockspec.Move(lockspec.Param("id"), lockspec.JSON("parent_id"))

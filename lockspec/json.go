@@ -12,18 +12,18 @@ import (
 	"github.com/pathlock-go/pathlock/internal/web"
 )
 
-// JSONValues returns what a JSON body has for a source, as [Spec.Read] wants it: the text of a
+// JSONValues returns a source's value in a JSON body, as [Spec.Read] expects it: the text of a
 // string, or the literal text of a number. So no id is rounded, and the resolver decides whether
 // "1e3" is an id. A [Source.Each] has to be an array of them. JSONValues returns none if the field,
 // or an object on the way to it, is missing, and [ErrNull] if the field is null.
 //
-// The lock has to be on the node that the handler works on. So the error is an [*InvalidError]
-// wherever the handler's decoder might read the field in another way. These are errors, beside
-// those of [CheckJSON]:
+// The lock must be on the node that the handler works on. So the error is an [*InvalidError]
+// wherever the handler's decoder might read the field differently. These are errors, beside those
+// of [CheckJSON]:
 //
-//   - a key that differs from the name by the case of letters: structs have it, and maps do not
+//   - a key that differs from the name only in letter case: a struct takes it, a map does not
 //   - a key that gin takes for the name when it is built with its tag jsoniter or go_json
-//   - in one object, two keys of which either is the name or one of these
+//   - in one object, two keys that each are the name or one of these
 //   - half of a surrogate pair ("\ud83d") in a field, which decoders silently replace by U+FFFD
 //   - a field that is neither text nor a number nor null
 func JSONValues(body []byte, src Source) ([]string, error) {
@@ -88,8 +88,8 @@ func CheckJSON(body []byte) error {
 	return &InvalidError{Reason: fmt.Sprintf("malformed JSON near byte %d", at)}
 }
 
-// member returns what an object has for a name, nil if that is nothing, or what is wrong with a key
-// that matches the name. The object is valid JSON.
+// member returns an object's value for a name, nil if it has none, or what is wrong with a key that
+// matches the name. The object is valid JSON.
 func member(object []byte, name string) (value json.RawMessage, wrong string) {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	_, _ = dec.Token() // the brace
@@ -125,9 +125,9 @@ func isTaken(key string, written []byte, name string) bool {
 // hashBasis is the hash of an empty key.
 const hashBasis = 0x811c9dc5
 
-// hashOf is all by which jsoniter finds a field of a struct, and clients can forge it. It covers
-// the bytes before the first escape of a key, and the characters from there on. hash is that of
-// what comes before.
+// hashOf is jsoniter's only key to a field of a struct, and clients can forge it. It covers the
+// bytes before the first escape of a key, and the characters from there on. hash is that of what
+// comes before.
 func hashOf[C byte | rune](hash int64, key []C) int64 {
 	for _, c := range key {
 		if 'A' <= c && c <= 'Z' {

@@ -10,11 +10,11 @@ import (
 )
 
 // Table has the spec of each route. A key such as "PATCH /suites/:id" is the method, a space, and
-// the route as the router has it.
+// the route as the router spells it.
 type Table map[string]Spec
 
 // readOnly are the methods that are safe by RFC 9110, section 9.2.1, and by the documents that
-// define further ones. CONNECT leads elsewhere. All other methods may change something.
+// define further ones. CONNECT only opens a tunnel. All other methods may change something.
 var readOnly = []string{"GET", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "REPORT", "SEARCH", "QUERY"}
 
 // Check compares the table with the routes that a router serves, in the form of the table's keys.
@@ -24,7 +24,7 @@ var readOnly = []string{"GET", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND"
 //     any other that is not known to be safe
 //   - every entry of the table has a route
 //   - every spec makes sense by itself ([Spec.Check]) and names only parameters that its route has
-//   - no spec of a GET or HEAD needs a value in the body, which handlers do not read there
+//   - no spec of a GET or HEAD needs a value in the body, since handlers do not read that body
 func (t Table) Check(routes []string) error {
 	problems := map[string][]string{}
 	report := func(route, format string, args ...any) {

@@ -60,7 +60,7 @@ type Source struct {
 func Param(name string) Source { return Source{from: FromParam, name: name} }
 
 // Query is the field called name of the query string. The handler must not look for it in the body
-// too, as gin's ShouldBind and net/http's FormValue do: a client can put another value there.
+// as well, as gin's ShouldBind and net/http's FormValue do: a client can put another value there.
 func Query(name string) Source { return Source{from: FromQuery, name: name} }
 
 // Header is the header field called name.
@@ -80,20 +80,21 @@ func Const(value string) Source { return Source{from: fromConst, name: value} }
 // function that returns the route's parameters by name, because some routers do not keep them in
 // the request.
 //
-// It returns false if the request lacks the value. Return an [*InvalidError] for a request that
+// It returns false if the request lacks the value. It returns an [*InvalidError] for a request that
 // deserves a 400. It must not read the body, which is for the handler: use [JSON] and [Form]. If
-// the session has to add something to their value, the resolver of the value's kind adds it. Under
-// package middleware, its GinContext returns gin's context of the request's context, in a resolver,
-// too.
+// their value must be combined with something from the session, the resolver of the value's kind
+// does that. Under package middleware, GinContext of the request's context returns gin's context,
+// also in a resolver.
 //
-// It is called once per request, before the locks. Its value stays when the request waits or starts
-// over. So it must not return what may change meanwhile, such as the parent of a node. Leave that
-// to a resolver, which is asked again under the locks.
+// It is called once per request, before the locks. The request keeps the value when it waits or
+// starts over. So extract must not return anything that may change meanwhile, such as the parent of
+// a node. Leave that to a resolver, which is asked again under the locks.
 func Func(name string, extract func(r *http.Request, param func(name string) string) (value string, ok bool, err error)) Source {
 	return Source{from: FromFunc, name: name, extract: extract}
 }
 
-// Kind returns s for an id that is for the resolver registered under kind. The default kind is "".
+// Kind returns s for an id that the resolver registered under kind resolves. The default kind is
+// "".
 func (s Source) Kind(kind string) Source {
 	s.kind = kind
 	return s
@@ -111,8 +112,8 @@ func (s Source) Kind(kind string) Source {
 // gormplugin's ResolverBy of the path column, which also knows the tree: that of the signed-in
 // user, for example.
 //
-// A destination, and the parent of an [Insert], may be the top, whose text is empty. A null, and a
-// missing value unless it is [Source.Optional], mean the empty text there.
+// A destination, or the parent of an [Insert], may be the top, whose text is empty. There, a null
+// means the empty text, and so does a missing value unless it is [Source.Optional].
 //
 //	lockspec.Move(id, lockspec.JSON("dir").Path())          {"dir": "a/b/"}
 //	lockspec.Delete(lockspec.Query("path").Path("dir"))     ?path=a/b
@@ -124,23 +125,23 @@ func (s Source) Path(kind ...string) Source {
 // isPlace reports whether s is a path that nobody looks up: see [Source.Path].
 func (s *Source) isPlace() bool { return s.path && s.kind == "" }
 
-// Optional returns s for a value that a request may lack. Then the part of the spec that needs it
-// is dropped. Each constructor of a [Spec] says what that means.
+// Optional returns s for a value that a request may lack. If it does, the part of the spec that
+// needs the value is dropped. Each constructor of a [Spec] says what that means.
 func (s Source) Optional() Source {
 	s.optional = true
 	return s
 }
 
-// maxEach is how many values a [Source.Each] of a request has at most.
+// maxEach is the most values that a request may have for a [Source.Each].
 const maxEach = 100
 
 // Each returns s for a list of ids, at most 100: a JSON array, or a field that a query or a form
-// repeats. The operation is done to every node of the list, and the request locks all of them or
+// repeats. The operation applies to every node of the list, and the request locks all of them or
 // none. Each is for the node of a [Move], a [Copy], a [Delete], an [Edit], a [Read] or a [Slot]
 // without a new name. A request with an empty list lacks the value.
 //
-// Each field of a query or a form is one id, whatever characters it has, unless the handler takes
-// it apart, as gin does for a collection_format. Then Each is given what it is separated by.
+// Each field of a query or a form is one id, whatever characters it has, unless the handler splits
+// it, as gin does for a collection_format. Then give Each the separator.
 //
 //	lockspec.Delete(lockspec.JSON("ids").Each())        {"ids": [3, 5]}
 //	lockspec.Delete(lockspec.Query("ids").Each())       ?ids=3&ids=5
@@ -150,7 +151,7 @@ func (s Source) Each(separator ...string) Source {
 	return s
 }
 
-// split takes the values of an Each apart where they are separated.
+// split splits the values of an Each at its separator.
 func (s Source) split(texts []string) (parts []string) {
 	if len(s.separator) == 0 {
 		return texts
@@ -166,7 +167,7 @@ func (s Source) split(texts []string) (parts []string) {
 // change is not called for a value that the request lacks. A second Map changes the result of the
 // first.
 //
-// change has to return the same for the same text, and must be safe for concurrent use.
+// change must return the same result for the same text, and be safe for concurrent use.
 func (s Source) Map(change func(string) string) Source {
 	before := s.mapped
 	s.mapped = change
@@ -178,16 +179,16 @@ func (s Source) Map(change func(string) string) Source {
 
 // OrTop returns s for a parent id whose absence, or null, means the top of a tree. Trees without a
 // root row need it, and so do clients that send "parent_id": null. An empty id, 0 and the zero UUID
-// mean the top as well: package gormplugin takes them for no parent, and a model without pointers
-// answers with them. OrTop is for the parent of an [Insert] and the destination of a [Move] or a
-// [Copy].
+// mean the top as well: package gormplugin treats them as no parent, and a model without pointers
+// sends them in answers. OrTop is for the parent of an [Insert] and the destination of a [Move] or
+// a [Copy].
 //
 // The tree is that of the moved or copied node, or that of the node whose id the source tree finds:
 // OrTop(lockspec.Param("plan").Kind("plan")). Insert always needs the latter, but reads it only if
 // the request has no parent. Only the tree of that node counts. Give ids of trees a kind of their
-// own, with a [pathlock.TreeResolver]: without a kind, such an id is taken for that of a node,
-// which may be in another tree. If all nodes are in one tree, its id is a [Const]. If the name is
-// not known, an operation at the top locks the whole tree, which is everything below the top.
+// own, with a [pathlock.TreeResolver]: without a kind, such an id counts as the id of a node, which
+// may be in another tree. If all nodes are in one tree, use a [Const] for its id. If the name is
+// not known, an operation at the top locks the whole tree.
 //
 //	plan := lockspec.Param("plan").Kind("plan")
 //	lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), name)    X(/name) if there is no parent_id
@@ -195,7 +196,7 @@ func (s Source) Map(change func(string) string) Source {
 //
 // With [Source.Optional] as well, a null or an empty id means the top, and a missing value means
 // what Optional says. So a route that renames, moves, or does both can move to the top. Only JSON
-// has a null: a form or a query says it by an empty field.
+// has a null: a form or a query uses an empty field instead.
 func (s Source) OrTop(tree ...Source) Source {
 	s.top = true
 	switch {

@@ -79,26 +79,27 @@ func Copy(node, dest Source, name ...Source) Spec {
 // Delete removes the subtree of node. Deleting a tree's root is refused with an [*InvalidError].
 func Delete(node Source) Spec { return specOf(part{kind: operation.Delete, node: node}, nil) }
 
-// Edit changes attributes of node that no path depends on. Its statement must not rely on what was
-// read before, unless it checks the row's version. Meanwhile the node cannot be renamed, moved,
-// deleted, copied or exported. Two edits of one node run at once, so a handler that reads and
-// writes back without a version needs [Slot].
+// Edit changes attributes of node that no path depends on. Nobody can rename, move, delete, copy or
+// export the node meanwhile, but other edits run at once. So the handler's statement must not rely
+// on an earlier read, unless it checks the row's version: a handler that reads and writes back
+// without a version needs [Slot].
 func Edit(node Source) Spec { return specOf(part{kind: operation.Edit, node: node}, nil) }
 
-// Read reads or exports the subtree of node as it is at one instant, in any number of statements.
+// Read reads or exports the subtree of node. Whatever the number of statements, they all see it as
+// at one instant.
 func Read(node Source) Spec { return specOf(part{kind: operation.Read, node: node}, nil) }
 
 // Slot locks the place that the resolver returns for node, exclusively, with everything below. The
 // node need not exist: the resolver of a recycled item returns its old place.
 func Slot(node Source) Spec { return specOf(part{kind: operation.Slot, node: node}, nil) }
 
-// Gate locks the whole tree of the node whose id the source finds. That may be the id of a plan, if
-// the resolver of the source's kind understands plan ids.
+// Gate locks the whole tree of the node whose id the source finds. The id may be a plan's, if the
+// resolver of the source's kind understands plan ids.
 func Gate(tree Source) Spec { return specOf(part{kind: operation.Gate, node: tree}, nil) }
 
 // Names locks the names of a project's trees: the gate of the tree that [pathlock.NewTree] makes of
 // the namespace and the project's id. No resolver sees the id, so another spelling of it, such as a
-// UUID in capitals, is another tree. Make the spellings one by [Source.Map].
+// UUID in capitals, is another tree. Use [Source.Map] to unify the spellings.
 func Names(namespace string, project Source) Spec {
 	s := specOf(part{kind: operation.Gate, node: project, namespace: namespace}, nil)
 	if _, err := pathlock.NewTree(namespace, "0"); err != nil && s.err == nil {
@@ -116,8 +117,8 @@ func None(reason string) Spec {
 	return Spec{exempt: reason}
 }
 
-// All does what each of the specs does. It takes gates in the order in which they are listed here:
-// see [Values.Bind].
+// All combines specs: the route does what each of them says. It takes gates in the order of the
+// arguments: see [Values.Bind].
 func All(specs ...Spec) Spec {
 	var all Spec
 	var notes, reasons []string
@@ -201,8 +202,8 @@ func (s Spec) ParentExclusive() Spec {
 
 // SnapshotSource returns s, which has to be a [Copy], for a handler that reads the whole source in
 // one statement or one snapshot. The copy is of the tree as it was at one instant, and waits for
-// nobody at its source. If two such copies into each other's source run at once, each may miss what
-// the other creates. So may three or more in a ring, each into the next one's source.
+// nobody at its source. If two such copies run at once, each into the other's source, each may miss
+// what the other creates. The same applies to three or more in a ring.
 func (s Spec) SnapshotSource() Spec {
 	if s.err == nil && !slices.ContainsFunc(s.parts, func(p part) bool { return p.kind == operation.Copy }) {
 		s.err = fmt.Errorf("%w: a snapshot source of something that is not a copy", ErrSpec)
@@ -211,10 +212,10 @@ func (s Spec) SnapshotSource() Spec {
 }
 
 // Asserted returns s for a route whose handler relies on the assertion of its database transaction.
-// Everything that it writes to the nodes of the spec is asserted there, as package gormplugin does.
-// A middleware then resolves the ids of a request once, and again only if the request had to wait
-// for a lock, if a hold goes along with a node, or if its Authorize function is set. That saves one
-// query for each id.
+// That transaction asserts everything that the handler writes to the nodes of the spec, as package
+// gormplugin does. Then the middleware resolves the ids of a request only once, which saves one
+// query for each id. It resolves them again if the request had to wait for a lock, if a hold
+// follows a node that moves, or if its Authorize function is set.
 //
 // The trade-off: the handler may begin while a node is elsewhere. If a node moves between the look
 // and the lock, the middleware does not start over. The plugin takes the locks that are missing, or
@@ -247,9 +248,9 @@ func (s Spec) Note(note string) Spec {
 // Exempt returns the reason why the route needs no lock, if the spec is [None].
 func (s Spec) Exempt() (reason string, ok bool) { return s.exempt, s.exempt != "" }
 
-// Check returns the first mistake in how the program wrote the spec, nil if there is none. Mistakes
-// are, among others, the zero Spec, a source without a name, and sources in both a JSON and a form
-// body. The error matches [ErrSpec].
+// Check returns the first mistake in the program's spec, nil if there is none. Mistakes are, among
+// others, the zero Spec, a source without a name, and sources in both a JSON and a form body. The
+// error matches [ErrSpec].
 func (s Spec) Check() error {
 	switch {
 	case s.err != nil:

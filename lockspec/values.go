@@ -9,14 +9,14 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Values are what one request has for the sources of a spec.
+// Values are one request's values for the sources of a spec.
 type Values struct {
 	spec  Spec
 	parts []boundPart
 }
 
-// boundPart is a part of a spec with what a request has for it. A part whose node is a list is one
-// for each node.
+// boundPart is a part of a spec with a request's values for it. A part whose node is a list becomes
+// one boundPart for each node.
 type boundPart struct {
 	*part
 	values
@@ -25,8 +25,9 @@ type boundPart struct {
 // Read gets the values of a request, in the order of [Spec.Sources].
 //
 // The function get returns the value of a source, or the values of one that is [Source.IsEach], and
-// none if the request lacks it. A null counts as lacking. It may return [ErrNull] for a null, which
-// makes a difference to [Source.OrTop]. Read wraps its other errors with the source's name.
+// none if the request lacks it. A null counts as lacking. get may return [ErrNull] for a null,
+// because [Source.OrTop] treats it differently. Read wraps other errors of get with the source's
+// name.
 //
 // The error is one of:
 //   - an [*InvalidError] for a value that is missing or makes no sense
@@ -190,9 +191,9 @@ func (s *Source) values(get getter) ([]string, error) {
 	return s.split(texts), nil
 }
 
-// The reasons for which a spec cannot be bound to a request, besides those of the resolver.
+// The reasons why a spec cannot be bound to a request, besides the resolver's.
 var (
-	// ErrInvalid: the request lacks a value, or has one that makes no sense. The error is an
+	// ErrInvalid: the request lacks a value, or one of its values makes no sense. The error is an
 	// [*InvalidError].
 	ErrInvalid = pathlock.FailureInvalid.New("lockspec: invalid request")
 	// ErrWouldCycle: a move into the node's own subtree. The message names both paths.

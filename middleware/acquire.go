@@ -11,9 +11,9 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// acquire takes what the spec says for the request. It resolves, locks, and resolves again, until
-// the nodes are where they were when the locks were planned. Nothing stays locked if it fails, or
-// if a resolver panics.
+// acquire takes the locks that the spec states for the request. It resolves, locks, and resolves
+// again, until the nodes are where they were when it planned the locks. If it fails, or a resolver
+// panics, nothing stays locked.
 //
 // If the request uses its token, it takes everything as the owner of the token's hold.
 func (v *visit) acquire(ctx context.Context) (taken *lockSet, err error) {
@@ -68,19 +68,19 @@ func (v *visit) acquire(ctx context.Context) (taken *lockSet, err error) {
 	return locks, nil
 }
 
-// takeOver takes requests, and releases what an earlier try has taken.
+// takeOver acquires requests, and releases the locks of an earlier try.
 //
-// In one tree it asks for the new locks under the old ones. An owner that holds something in a tree
-// passes those that wait for it, and the request has waited its turn already. If that would be a
-// deadlock, or the locks are in other trees, takeOver releases everything and begins anew after a
-// pause.
+// In one tree, it asks for the new locks while it holds the old ones: an owner that holds something
+// in a tree passes those that wait for it, and this request has already waited its turn. If that
+// would be a deadlock, or the locks are in other trees, takeOver releases everything and begins
+// anew after a pause.
 func (v *visit) takeOver(ctx context.Context, before *lockSet, requests []pathlock.Request, pause time.Duration) (*lockSet, error) {
 	if before == nil || len(before.taken) == 0 {
 		return v.take(ctx, requests)
 	}
 	defer before.release(ctx)
 	elsewhere := func(lock *pathlock.Lock) bool { return lock.Tree() != requests[0].Tree }
-	// What is to stay with a hold must not rest on what is released here.
+	// Locks that are to stay with a hold must not rely on locks that are released here.
 	if v.hold == nil && len(requests) == 1 && !slices.ContainsFunc(before.taken, elsewhere) {
 		// The context of the locks ends with their release, that of their scope does not.
 		same := v.locker.Scope(before.context(ctx)).Context(ctx)
@@ -105,9 +105,9 @@ func (v *visit) pause(ctx context.Context, length time.Duration) error {
 	}
 }
 
-// take acquires requests, one per tree, all or none, within the wait that is left. It waits for one
-// tree after the other and keeps what it has. The order is the same for everybody. After an error
-// it holds nothing.
+// take acquires requests, one per tree, all or none, within the wait that is left. It locks one
+// tree after the other, in an order that is the same for everybody, and keeps what it has while it
+// waits. After an error it holds nothing.
 func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*lockSet, error) {
 	locks, whole := newLockSet(), false
 	defer func() {
@@ -162,11 +162,10 @@ func (v *visit) lookAgain(ctx context.Context, planned lockspec.Binding, locks *
 	return found, !slices.Equal(planned.Nodes, found.Nodes), nil
 }
 
-// mustLookAgain reports whether the middleware has to find out if nodes moved before they were
-// locked. After a wait it always has to: earlier holders may well have moved them, and the
-// assertion could only refuse. If the hold has to follow a node, it has to know where the node is.
-// Under Authorize it always has to as well, because the assertion knows nothing of who may write
-// where.
+// mustLookAgain reports whether the middleware must find out if nodes moved before they were
+// locked. It must after a wait, since earlier holders may have moved them, and the assertion could
+// only refuse. It must if the hold follows a node, to know where the node is. And it must under
+// Authorize, because the assertion does not know who may write where.
 func (v *visit) mustLookAgain(planned lockspec.Binding, locks *lockSet) bool {
 	if len(planned.Nodes) == 0 {
 		return false
@@ -204,7 +203,7 @@ type lockSet struct {
 	taken []*pathlock.Lock
 	one   [1]*pathlock.Lock // the backing array of taken, which is hardly ever longer
 	limit *time.Timer
-	// along is the lock among them with which the token's hold follows a node that moves, nil if
+	// along is the lock among them through which the token's hold follows a node that moves, nil if
 	// there is none.
 	along *pathlock.Lock
 }
@@ -243,8 +242,8 @@ func (s *lockSet) waited() bool { return slices.ContainsFunc(s.taken, (*pathlock
 // degraded reports whether any of the locks keeps nobody out.
 func (s *lockSet) degraded() bool { return slices.ContainsFunc(s.taken, (*pathlock.Lock).Degraded) }
 
-// remaining returns what is left of the time that the request may wait for others, in all trees and
-// tries together, as a [pathlock.Request.Wait].
+// remaining returns how much longer the request may wait for others, in all trees and tries
+// together, as a [pathlock.Request.Wait].
 func (v *visit) remaining() time.Duration {
 	if left := time.Until(v.waitsUntil); left > 0 {
 		return left
@@ -253,7 +252,7 @@ func (v *visit) remaining() time.Duration {
 }
 
 // limit ends locks that are held for longer than [Config.MaxHold]. It spares the lock that may have
-// to stay with a hold, which the end of the request decides.
+// to stay with a hold: the end of the request decides about that.
 func (m *Locks) limit(ctx context.Context, locks *lockSet) *time.Timer {
 	if m.config.MaxHold < 0 || len(locks.taken) == 0 {
 		return nil

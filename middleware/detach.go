@@ -18,15 +18,15 @@ var (
 	errSeveralTrees = errors.New("middleware: a detached hold covers one tree, but the spec does not lock in exactly one")
 )
 
-// Detach takes what the spec says for the request, as [Locks.Lock] does around a handler, and
-// leaves it in the lock store as a hold that outlives the request. The hold ends after lasting,
-// unless a bearer of the token refreshes or releases it. Detach returns the token, and the end of
-// the hold.
+// Detach takes the locks that the spec states for the request, as [Locks.Lock] does around a
+// handler, and leaves them in the lock store as a hold that outlives the request. The hold ends
+// after lasting, unless somebody refreshes or releases it with the token. Detach returns the token,
+// and the end of the hold.
 //
-// Use it in handlers that lock something for their client. The spec of their route is
-// [lockspec.None]. The note says who holds, and what for, to those who wait for the hold. It
-// defaults to the spec's note. A token that the request carries is checked but not used, so the
-// request collides with the token's hold.
+// Use it in handlers that lock something for their client, on a route with the spec
+// [lockspec.None]. The note tells those who wait for the hold who has it, and what for. It defaults
+// to the spec's note. A token that the request carries is checked but not used, so the request
+// collides with the token's hold.
 //
 // The spec has to lock in exactly one tree; ids of a [lockspec.Source.Each] that are in several are
 // a [*lockspec.InvalidError]. [Locks.Fail] answers the errors. Nothing stays held if

@@ -13,18 +13,18 @@ import (
 // packageNames removes the names of Go packages from an error's message.
 var packageNames = strings.NewReplacer("pathlock: ", "", "lockspec: ", "", "middleware: ", "", "gormplugin: ", "", "idempotency: ", "")
 
-// ClientDetail returns the message of an error of pathlock's packages for people who know the
-// interface and not the code. It leaves out the names of Go packages, and what a driver, the
-// network or another library said, which may reveal addresses, statements and tables. It also
-// leaves out what another library wraps the error in, such as a stack, and the tables and keys that
-// package gormplugin names.
+// ClientDetail returns the message of an error of pathlock's packages, for people who know the
+// interface but not the code. It leaves out the names of Go packages, and the messages of drivers,
+// the network and other libraries, which may reveal addresses, statements and tables. It also
+// leaves out another library's wrapping, such as a stack, and the tables and keys that package
+// gormplugin names.
 func ClientDetail(err error) string {
 	err = stating(err)
 	return withoutForeign(err.Error(), err)
 }
 
-// stating returns, of errors that are joined or that types of other packages wrap, the one that
-// states a failure.
+// stating returns the error that states a failure, among errors that are joined or that types of
+// other packages wrap.
 func stating(err error) error {
 	for {
 		_, states := err.(interface{ Failure() pathlock.Failure })

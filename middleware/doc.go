@@ -16,9 +16,9 @@
 // takes none of its own, and the handler's own acquisitions re-enter. The context ends when a lease
 // is lost, with a cause that matches [pathlock.ErrLost], and when the locks are held for longer
 // than [Config.MaxHold], with [pathlock.ErrHeldTooLong]. gin's own context, c, carries the locks
-// too, whatever gin's ContextWithFallback says, until the request is over; so do its copies. Work
-// that goes on when the client has left takes [context.WithoutCancel] of the request's context:
-// that of c still ends with the request.
+// too, and so do its copies, until the request is over, whatever gin's ContextWithFallback says.
+// For work that goes on after the client has left, use [context.WithoutCancel] of the request's
+// context: that of c still ends with the request.
 //
 // Afterwards, outer middleware finds its own request again, with the parsed form, but without the
 // locks and without whatever else inner middleware put into the context.
@@ -31,7 +31,7 @@
 // and others learn who the holder is. The hold stays when the request ends.
 //
 // If the holder moves a node and the spec knows the new path, the hold follows: the request first
-// locks at the new path what the hold has, and leaves these locks with the hold if the node has
+// takes the hold's claims at the new path, and leaves these locks with the hold if the node has
 // moved. If two requests move a node at once, the hold may miss the second move.
 //
 // Requests with the same token are one owner in its tree. If specs are nested and only an inner one
@@ -44,8 +44,8 @@
 //
 // The acquisition costs one round trip to the lock store, and attaching a token one more. The
 // response does not wait for the release. Each id is resolved twice, before the locks and under
-// them. [lockspec.Spec.Asserted] saves the second time on routes whose writes are asserted in the
-// database.
+// them. On routes whose writes are asserted in the database, [lockspec.Spec.Asserted] saves the
+// second time.
 //
 // Each value is looked up once per request, including that of a [lockspec.Func]. If a value may
 // change while the request waits, such as the parent of a node, let a resolver find it, not a Func.
@@ -64,9 +64,9 @@
 //     url-encoded forms alone: it finds nothing in a multipart one.) A field that is in the query
 //     is answered with 400, and one that is a file counts as missing.
 //   - Several content types, a malformed one, and a charset other than UTF-8 are answered with 415.
-//     gin knows lower-case types only: others are put into lower case before the handler runs.
-//   - gin binds the query and not the body of a GET, and nobody reads the body of a HEAD: a request
-//     that needs a value from there is answered with 400.
+//     gin knows only lower-case types, so others are put into lower case before the handler runs.
+//   - gin binds the query of a GET, not its body, and nobody reads the body of a HEAD: a request
+//     that needs a value from such a body is answered with 400.
 //   - If earlier middleware read the body by [gin.Context.ShouldBindBodyWith], sources and handler
 //     read the copy that gin keeps. If it read JSON in another way, it must put the body back:
 //     otherwise the request is answered with 500. A form that it has parsed stays as it is.
@@ -81,9 +81,10 @@
 //
 // # Clients that go away
 //
-// A client that goes away while its request waits leaves the queue at once. net/http notices it
-// once the request's body has been read to the end. So a request whose body is longer than
-// [Config.MaxBody], and whose spec needs no value of it, stays in the queue until its wait is over.
+// If a client goes away while its request waits, the request leaves the queue at once. net/http
+// notices that only after the request's body has been read to the end. So a request whose body is
+// longer than [Config.MaxBody], and whose spec needs no value of it, stays in the queue until its
+// wait is over.
 //
 // # Failures
 //

@@ -12,23 +12,22 @@ import (
 	"github.com/pathlock-go/pathlock/internal/web"
 )
 
-// errAnswered is the error of a [Locks.Detach] that took nothing because [Config.Authorize] has
+// errAnswered is the error of a [Locks.Detach] that took nothing because [Config.Authorize]
 // answered the request itself. [Locks.Fail] adds nothing to that answer.
 var errAnswered = errors.New("middleware: the request has been answered by Authorize")
 
-// Fail answers a request that failed with err by the problem of [Locks.ProblemOf], and an unknown
-// error by 500 without detail. It aborts the request. It writes nothing if the response has begun.
-// [Config.WriteProblem] gives the answer another form.
+// Fail answers a request that failed with err: with the problem that [Locks.ProblemOf] returns, or
+// with 500 and no detail for an unknown error. It aborts the request. It writes nothing if the
+// response has begun. [Config.WriteProblem] can give the answer another form.
 //
 // A lost lock comes before the errors that follow from it. It is answered by 503, or by 409 if the
 // hold of the request's token has ended. If the client has gone away, the answer is
-// [StatusClientGone], which the program's own middleware may see. A conflict of the handler with
-// its own request is a bug of the program's, such as gormplugin.ErrNoRequestContext, and answered
-// by 500.
+// [StatusClientGone], which the program's own middleware may see. If the handler conflicts with its
+// own request, as gormplugin.ErrNoRequestContext reports, the program has a bug, and the answer is
+// 500.
 //
-// If own is given, such as a helper of the program's, it gets the errors that would be answered by
-// that 500, and Fail logs, counts and aborts nothing. If the response has begun, Fail does not call
-// own.
+// If own is given, such as a helper of the program, it gets the errors that would get that 500, and
+// Fail logs, counts and aborts nothing. If the response has begun, Fail does not call own.
 //
 // The observers of the locker count the answer by its type: see [pathlock.Locker.Answered]. An
 // answer of 500 or 503 is logged once by [Config.Log], with the route and the cause. A client
@@ -87,7 +86,7 @@ func (m *Locks) answerTo(ctx context.Context, err error) *Problem {
 	switch cause := context.Cause(ctx); {
 	case cause == nil:
 	case pathlock.FailureOf(cause) == pathlock.FailureLockLost:
-		// It matters more that something may have been written.
+		// That something may have been written matters more.
 		if p != nil && p.Slug() == string(pathlock.FailureOutcomeUnknown) {
 			return p
 		}
@@ -123,8 +122,8 @@ func (m *Locks) answerTo(ctx context.Context, err error) *Problem {
 // errInternal is the answer to an error that nobody knows.
 var errInternal = NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more")
 
-// log logs a failure that the client cannot do anything about, and a client that has gone. A status
-// of 0 means that the response had begun: then it logs any failure.
+// log logs failures that are not the client's to fix, and clients that have gone. A status of 0
+// means that the response had begun: then it logs any failure.
 func (m *Locks) log(c *gin.Context, status int, err error) {
 	level, text := slog.LevelError, "middleware: request failed"
 	switch {

@@ -99,8 +99,8 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 // [pathlock.Lock.ReleaseInBackground]. When a program ends, it calls [pathlock.Locker.Shutdown]
 // after its server's.
 //
-// It stands before the handler. If the last handler of a chain calls it as a function, nothing
-// would run under the locks: the request is answered with 500, and aborted.
+// Put it before the handler. If the last handler of a chain calls it as a function, nothing would
+// run under the locks: the request is answered with 500, and aborted.
 //
 // If it is used for a whole engine, it ignores requests that gin has no route for, and locks
 // nothing for handlers of [gin.Engine.NoRoute].
@@ -180,11 +180,11 @@ type Config struct {
 	Resolvers map[string]pathlock.Resolver
 
 	// Authorize decides whether the request is allowed. It is called when the request's nodes are
-	// found, before anything is locked or waited for, and again if a node turns out to be
-	// elsewhere. nodes are those of the spec's ids, without names. The request is answered with the
-	// error, such as [NewProblem] of 403. Authorize may also answer the request itself, which
-	// aborts it. Handlers find what it gives to c by Set, and nothing that it puts into the
-	// request's context.
+	// found, before the request locks or waits for anything, and again if a node turns out to be
+	// elsewhere. nodes are the nodes of the spec's ids, without names. The request is answered with
+	// Authorize's error, such as a [NewProblem] with 403. Authorize may also answer the request
+	// itself, which aborts it. Handlers find values that it sets in c, but none that it puts into
+	// the request's context.
 	//
 	// Without it, any client of the route learns which ids exist (404) and what they collide with
 	// (423, 409), and can keep others waiting before the handler refuses. An id that does not exist
@@ -216,14 +216,14 @@ type Config struct {
 	// the locker's default, and [pathlock.NoWait] no wait.
 	Wait time.Duration
 
-	// MaxHold is how long a request may hold its locks. Then they are released, and the handler's
-	// context ends with the cause [pathlock.ErrHeldTooLong]. A transaction of package gormplugin is
-	// rolled back. So neither a slow client nor a handler that hangs keeps a tree locked. 0 means a
-	// minute, and a negative value no limit, for routes that stream under their locks.
+	// MaxHold is how long a request may hold its locks. After that, they are released, the
+	// handler's context ends with the cause [pathlock.ErrHeldTooLong], and package gormplugin rolls
+	// its transaction back. So neither a slow client nor a handler that hangs keeps a tree locked.
+	// 0 means a minute, and a negative value no limit, for routes that stream under their locks.
 	MaxHold time.Duration
 
-	// BodyTimeout is how long the body may take to arrive. It is read before the locks are taken.
-	// After BodyTimeout the request is answered with 408. It needs a connection with read
+	// BodyTimeout is how long the body, which is read before the locks are taken, may take to
+	// arrive. After that, the request is answered with 408. It needs a connection with read
 	// deadlines, as net/http's have. If the server has a ReadTimeout, that applies instead. 0 means
 	// ten seconds, and a negative value no limit.
 	BodyTimeout time.Duration
@@ -233,10 +233,10 @@ type Config struct {
 	Lease time.Duration
 
 	// Retry returns the strategy for a request whose nodes keep moving. When the strategy returns
-	// 0, the request is answered with 409. A new try asks for its locks under those that are held,
-	// and so keeps its turn. The pauses are for tries that have to release everything first. Retry
-	// is called once per request that tries again, since strategies have state. The default pauses
-	// five times, for 4, 8, 16, 32 and 64 milliseconds.
+	// 0, the request is answered with 409. A new try asks for its locks while it holds the old
+	// ones, and so keeps its turn. It pauses only if it must first release everything. Retry is
+	// called once for each request that tries again, since strategies have state. The default
+	// pauses five times, for 4, 8, 16, 32 and 64 milliseconds.
 	Retry func() RetryStrategy
 
 	// MaxBody is how many bytes of a body are read before the locks are taken. A longer body is
@@ -250,15 +250,15 @@ type Config struct {
 	// needs a value of the body, other types are answered with 415.
 	JSONTypes []string
 
-	// RetryAfter is how long a client should wait after a refusal that may pass. It is sent in
-	// whole seconds, rounded up. 0 means one second.
+	// RetryAfter is how long a client should wait before it retries after a temporary refusal. It
+	// is sent in whole seconds, rounded up. 0 means one second.
 	RetryAfter time.Duration
 
 	// OnError answers a request that failed, and has been aborted. The default is [Locks.Fail].
 	OnError func(c *gin.Context, err error)
 
-	// WriteProblem writes the answers of [Locks.Fail], such as in the form that a program's clients
-	// know. Fail decides, logs and counts, and sets the header Retry-After. The default is
+	// WriteProblem writes the answers of [Locks.Fail], for example in the form that a program's
+	// clients know. Fail decides, logs and counts, and sets the header Retry-After. The default is
 	// [WriteProblem].
 	WriteProblem func(c *gin.Context, p *Problem)
 
@@ -271,8 +271,7 @@ type Config struct {
 // strategies of bsm/redislock fit.
 type RetryStrategy interface{ NextBackoff() time.Duration }
 
-// doubling pauses for as long as it says, and doubles at each pause until it has reached the
-// longest.
+// doubling pauses for its value, and doubles at each pause up to the longest.
 type doubling time.Duration
 
 const firstPause, longestPause = 4 * time.Millisecond, 64 * time.Millisecond

@@ -20,8 +20,9 @@ import (
 // "locked" follows. The types are identifiers, not addresses.
 const ProblemType = web.ProblemType
 
-// StatusClientGone is the status of a request whose client went away while it waited: of its log
-// line, and of an answer that only the program's own middleware sees. The number is nginx's.
+// StatusClientGone is the status of a request whose client went away while the request waited. It
+// appears in the log, and in an answer that only the program's own middleware sees. The number is
+// nginx's.
 const StatusClientGone = 499
 
 // Problem is the application/problem+json body of a failure (RFC 9457). It is an error too, so that
@@ -76,7 +77,7 @@ func (p *Problem) Slug() string { return strings.TrimPrefix(p.Type, ProblemType)
 // Error implements error.
 func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Type, p.Detail) }
 
-// NewRetryableProblem is [NewProblem] for a problem that may pass: it asks the client to retry
+// NewRetryableProblem is [NewProblem] for a temporary problem: it asks the client to retry
 // (Retry-After).
 func NewRetryableProblem(status int, slug, detail string) *Problem {
 	p := NewProblem(status, slug, detail)
@@ -137,7 +138,7 @@ func (m *Locks) ProblemOf(err error) *Problem {
 		return p
 	}
 	for _, explainer := range m.explainers {
-		// The database's own words are for the log alone.
+		// The database's own words are only for the log.
 		if p := problemOfFailure(explainer.FailureOf(err), ""); p != nil {
 			return p
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// plan returns what the spec means for the request at the moment, if Authorize allows it. That is
-// the plan before, which may be zero, unless one of its nodes has moved.
+// plan returns what the spec means for the request at the moment, if Authorize allows it. It
+// returns the plan before, which may be zero, unless one of its nodes has moved.
 func (v *visit) plan(ctx context.Context, attempt int, before lockspec.Binding) (lockspec.Binding, error) {
 	bound, err := v.bindInStep(ctx, attempt, before)
 	if err != nil {

@@ -101,9 +101,9 @@ type hold struct {
 // holdKey is the context key of the hold that a request uses, by locker.
 type holdKey struct{ locker *pathlock.Locker }
 
-// A hold is on paths, but its holder means nodes. So a request that uses a hold, and moves a node
-// in which the hold has claims, first takes the same claims at the node's new path. They stay with
-// the hold if the node has moved, beside those at the old path.
+// A hold claims paths, but its holder means nodes. So if a request that uses a hold moves a node in
+// which the hold has claims, it first takes the same claims at the node's new path. If the node has
+// moved, they stay with the hold, beside those at the old path.
 
 // lookTimeout bounds how long the end of a request looks for a node that it may have moved.
 const lookTimeout = 2 * time.Second
@@ -146,8 +146,8 @@ func graft(p, from, to pathlock.Path) (pathlock.Path, error) {
 	return to, nil
 }
 
-// follow leaves with the hold what was taken for it at a node's new path, unless the node is known
-// to be where it was: rather too much stays with the hold than too little.
+// follow leaves the claims at a node's new path with the hold, unless the node is known to be where
+// it was. In doubt, too much stays with the hold rather than too little.
 func (v *visit) follow(ctx context.Context, locks *lockSet) {
 	if locks.along == nil || !v.mayHaveMoved(ctx) {
 		return
@@ -156,8 +156,8 @@ func (v *visit) follow(ctx context.Context, locks *lockSet) {
 }
 
 // mayHaveMoved reports whether a node of the request is not where it was when it was locked, or may
-// not be. If a path or an alias names the node, its new place is unknown: the name may have changed
-// with it.
+// not be. If a path or an alias names the node, its new place is unknown: that path or alias may
+// have changed.
 func (v *visit) mayHaveMoved(ctx context.Context) bool {
 	if v.c.Request != v.request {
 		return true // c is another request's, and resolvers may depend on it

@@ -64,8 +64,8 @@ func (v *values) params(name string) (values []string) {
 	return values
 }
 
-// fieldValues is what a source takes of a repeated field: all of a list, and otherwise the first,
-// which is what gin's handlers read.
+// fieldValues returns the values that a source takes from a repeated field: all of a list, and
+// otherwise the first, as gin's handlers read it.
 func fieldValues(src lockspec.Source, values []string) []string {
 	if src.IsEach() {
 		return values
@@ -76,8 +76,8 @@ func fieldValues(src lockspec.Source, values []string) []string {
 // fromBody finds a field of the body, which has the same format for all sources of the spec.
 // A missing body lacks it.
 //
-// It refuses a field of a form that is in the query too: of gin's and net/http's ways to read a
-// form, some look there first, some last and some not at all.
+// It refuses a field of a form that is in the query too: some of gin's and net/http's ways to read
+// a form look there first, some last and some not at all.
 func (v *values) fromBody(src lockspec.Source) ([]string, error) {
 	isForm := src.From() == lockspec.FromForm
 	if !v.parsed {
@@ -139,9 +139,9 @@ func (v *values) parseForm() error {
 	return nil
 }
 
-// wantJSON makes sure that handlers read the body as JSON, by whichever of gin's methods. It sets
-// the type of a request that has none to JSON: [gin.Context.ShouldBind] would take the body for a
-// form, and look into the query.
+// wantJSON makes sure that handlers read the body as JSON, whichever of gin's methods they use. It
+// sets the type of a request that has none to JSON: [gin.Context.ShouldBind] would take the body
+// for a form, and look into the query.
 func (m *Locks) wantJSON(c *gin.Context) error {
 	if hasNoType(c.Request.Header) {
 		setType(c, binding.MIMEJSON)
@@ -184,10 +184,10 @@ func setType(c *gin.Context, kind string) {
 // ginContextKey is the key under which contexts have their gin context: see GinContext.
 type ginContextKey struct{}
 
-// GinContext returns a copy of the gin context of the request whose ids a resolver looks up under
-// ctx, or which the function of a [lockspec.Func] gets: then ctx is the request's context. It has
-// what earlier middleware has set, such as the user. What you set on it stays with the copy, and it
-// cannot answer. GinContext returns nil for any other context, those of handlers included.
+// GinContext returns a copy of a request's gin context. ctx is the context under which a resolver
+// looks up the request's ids or, in the function of a [lockspec.Func], the request's context. The
+// copy has what earlier middleware has set, such as the user. Values that you set stay in the copy,
+// and it cannot answer. GinContext returns nil for any other context, including those of handlers.
 func GinContext(ctx context.Context) *gin.Context {
 	if c, ok := ctx.Value(ginContextKey{}).(*gin.Context); ok {
 		return c.Copy()
@@ -202,7 +202,7 @@ func withGinContext(ctx context.Context, c *gin.Context) context.Context {
 
 // ReadJSON returns the body of a request as the middleware reads it for a spec. It is for your own
 // handlers and middleware that look into the body. The body is complete, has at most
-// [Config.MaxBody] bytes, has come within [Config.BodyTimeout], and its type is application/json or
+// [Config.MaxBody] bytes, arrived within [Config.BodyTimeout], and has the type application/json or
 // one of [Config.JSONTypes]. ReadJSON returns nil if there is no body, whatever the content type.
 // Afterwards the body can be read as if it had not been, and ReadJSON returns it again.
 //

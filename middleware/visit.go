@@ -125,7 +125,7 @@ func isUnrouted(c *gin.Context) bool {
 	return c.FullPath() == "" && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed)
 }
 
-// errLast refuses to lock for nobody.
+// errLast refuses to lock when no handler follows.
 var errLast = errors.New("middleware: no handler follows, so nothing would run under the locks: " +
 	"register Lock before the handler; a handler that locks by itself uses Locker.Acquire")
 
