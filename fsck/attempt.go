@@ -21,9 +21,9 @@ func (e skipError) Unwrap() error { return e.why }
 // renumberings bounds how many numbers are tried. After that, a refusal cannot be about the name.
 const renumberings = 100
 
-// attempt runs f, which makes an edit. If the database refuses that, it undoes f. If a unique index
-// has refused it, attempt tries again: after free has put aside what may be in the way, or
-// otherwise with the next number after the name.
+// attempt runs f, which makes an edit, and undoes it if the database refuses it. If a unique index
+// refused it, attempt tries again: after free has moved aside what may be in the way, or otherwise
+// with the next number after the name.
 func (w *writer) attempt(ctx context.Context, e *edit, free func() (freed bool, err error), f func() error) error {
 	if w.tx == nil {
 		return f()
@@ -65,8 +65,8 @@ func asidePath(key Key, most limit) string {
 	return fit(fmt.Sprintf("fsck:%.16x", sha256.Sum256([]byte(key.String()))), most)
 }
 
-// clear gives another path to rows that wrongly have one that a row is to get, and reports whether
-// there were any.
+// clear gives another path to rows that wrongly hold a path that another row is to get, and reports
+// whether there were any.
 func (w *writer) clear(ctx context.Context, r *row, set []assignment) (cleared bool, err error) {
 	for _, a := range set {
 		// No index over the paths of leaves is known to be right.
@@ -93,8 +93,8 @@ func (w *writer) clear(ctx context.Context, r *row, set []assignment) (cleared b
 	return cleared, nil
 }
 
-// wrongHolders returns the rows, besides the one with a key, that wrongly have the path that it is
-// to get, and how they have it.
+// wrongHolders returns the rows that wrongly hold the path that the row with a key is to get, and
+// how they hold it.
 func (w *writer) wrongHolders(ctx context.Context, key Key, a assignment) (holders []*row, paths []string, err error) {
 	at := w.dialect.Quote(a.column)
 	query := fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = ?", w.dialect.Quote(w.table.Key), at, w.dialect.Quote(w.table.Table), at)

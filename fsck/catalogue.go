@@ -100,7 +100,7 @@ func (c *catalogue) readKey(column string, value any) (Key, error) {
 	return Key{}, c.noKey(column, value)
 }
 
-// noKey is the error for a value of a key column that no [Key] has.
+// noKey is the error for a value in a key column that cannot be a [Key].
 func (c *catalogue) noKey(column string, value any) error {
 	return fmt.Errorf("%w %q: %q has %v, which is no whole number below 2^63, no text and no bytes", ErrTable, c.table.Table, column, value)
 }
@@ -119,7 +119,8 @@ func (c *catalogue) textKey(column, text string) (Key, error) {
 	return Key{text}, nil
 }
 
-// unpad removes the spaces with which PostgreSQL pads a CHAR(n), and which it ignores itself.
+// unpad removes the spaces with which PostgreSQL pads a CHAR(n), and which PostgreSQL itself
+// ignores.
 func (c *catalogue) unpad(column string, text *string) {
 	if text != nil && c.padded[column] {
 		*text = strings.TrimRight(*text, " ")
@@ -128,7 +129,8 @@ func (c *catalogue) unpad(column string, text *string) {
 
 // treeArg returns the id of a tree as an argument of a statement. A caller may have given a number
 // as text, and bytes in hexadecimal. The argument has the type of the column: MySQL takes a text
-// for the number that it begins with. It is NULL, which equals nothing, for a text that is none.
+// for the number that it begins with. It is NULL, which equals nothing, for a text that is no value
+// of that type.
 func (c *catalogue) treeArg(tree Key) any {
 	text, isText := tree.v.(string)
 	switch kind := c.kinds[c.table.Tree]; {
@@ -148,9 +150,9 @@ func (c *catalogue) treeArg(tree Key) any {
 	return tree.arg()
 }
 
-// inspect asks the database for the columns' types and lengths. A session that sees other rows or
-// values than the table has is refused: a repair would take hidden parents for missing ones, and
-// move sound rows.
+// inspect asks the database for the columns' types and lengths. It refuses a session that sees
+// other rows or values than the table has: a repair would mistake hidden parents for missing ones,
+// and move sound rows.
 func (c *catalogue) inspect(ctx context.Context) error {
 	c.kinds, c.padded, c.limits, c.others = make(map[string]dialect.ColumnKind), make(map[string]bool), make(map[string]limit), make(map[string]any)
 	if err := c.db.PingContext(ctx); err != nil {

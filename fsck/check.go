@@ -14,7 +14,7 @@ import (
 )
 
 // Table describes a table that holds trees, by the database's names. A repair increments Version
-// whenever it changes the row, and leaves Fence alone. What Leaves have besides paths is not
+// whenever it changes the row, and leaves Fence alone. Of Leaves, only paths and depths are
 // checked. In a table without names, orphans and broken cycles go to the top.
 type Table = treetable.Table
 
@@ -25,15 +25,15 @@ func DefaultTable(name string) Table {
 }
 
 // ErrTable is matched by the error for a [Table] that is incomplete or contradictory, or that names
-// a table or a column that the database does not have, and for a table with a row in no tree, or
-// with a path of ids and a key that none can have.
+// a table or a column that the database does not have. It is also matched if a row is in no tree,
+// or if a table with a path of ids has a key that no such path can contain.
 var ErrTable = errors.New("fsck: table")
 
 // ErrNoColumn is matched, besides [ErrTable], if the table exists and lacks a column.
 var ErrNoColumn = errors.New("no such column")
 
-// checked returns the description as the checker takes it: with the default namespace, and without
-// what it does not look at.
+// checked returns the description as the checker uses it: with the default namespace, and without
+// the parts that it ignores.
 func checked(table Table) Table {
 	table.Namespace, table.Fence = cmp.Or(table.Namespace, table.Table), ""
 	table.Leaves = slices.Clone(table.Leaves)

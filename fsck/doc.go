@@ -1,7 +1,7 @@
 // Package fsck checks and repairs tables that hold trees with materialised paths. It works on
 // MySQL, MariaDB, PostgreSQL and SQLite, with any number of rows and trees. A tree breaks when
-// something writes past package gormplugin: a program before the plugin was introduced, another
-// program, or a person.
+// somebody writes without package gormplugin: a program before it used the plugin, another program,
+// or a person.
 //
 //	checker, err := fsck.New(ctx, db, fsck.MySQL, fsck.DefaultTable("suites"))
 //	summary, err := checker.Check(ctx, fsck.Options{}, func(p fsck.Problem) error { … })
@@ -20,12 +20,12 @@
 // if it is the root row. Any other row has its parent's right path + "/" + name. A column may spell
 // its paths in another form: see [Table.PathForm].
 //
-// A check reads the table into memory, in one state of the database, and compares there. Only names
-// that a collation treats as equal are looked for by the database. A million rows with names
-// and paths of 120 bytes take up to a gigabyte.
+// A check reads the table into memory, in one state of the database, and compares there. It asks
+// the database only for names that a collation treats as equal. A million rows with names and paths
+// of 120 bytes take up to a gigabyte.
 //
 // Each [Kind] says what is wrong, which rows have the problem, and what the path should be. A row
-// below an orphan, a cycle or a bad name has no right path. The check reports nothing about its
+// below an orphan, a cycle or a bad name has no right path, and the check reports nothing about its
 // path until the row above is repaired. Rows that are marked as deleted are not part of the tree.
 //
 // Of leaves, rows of other tables that hang below these, only paths and depths are checked and
@@ -60,14 +60,15 @@
 // A repair plans all this in memory. A transaction changes at most [RepairOptions.BatchRows] rows
 // of one tree. It runs under the tree's gate if there is a [RepairOptions.Locker]. Under row locks,
 // it asserts that the rows are as they were planned: those that it changes, all rows above them,
-// the root row and the lost+found. So no concurrent write makes a path wrong. What others have
-// changed meanwhile is read and planned anew. Each change is logged before it is committed.
+// the root row and the lost+found. So no concurrent write makes a path wrong. If others have
+// changed rows meanwhile, the repair reads and plans these anew. It logs each change before the
+// commit.
 //
-// A repair trusts the parents. If these are wrong for most rows, such as in a new column that
-// nobody has filled, it refuses to begin: see [ErrMoves].
+// A repair trusts the parents. If the parents of most rows are wrong, for example in a new column
+// that nobody has filled, it refuses to begin: see [ErrMoves].
 //
-// A dry run plans, and writes nothing. If a collation or an index treats different names as equal,
-// a dry run may announce another number than the repair takes.
+// A dry run plans, but writes nothing. If a collation or an index treats different names as equal,
+// a dry run may announce a different number from the one that the repair uses.
 //
 // # What a repair skips
 //
@@ -88,8 +89,8 @@
 //
 // Unique indexes over names or paths do not stop a repair. If two siblings have each other's path,
 // for example, one gets a path that begins with "fsck:" until its own is written. That is a change
-// like any other, but no dry run announces it. If an index refuses a name, the row gets the next
-// number.
+// like any other, but a dry run does not announce it. If an index refuses a name, the row gets the
+// next number.
 //
 // Two things make a repair skip the row: a deleted row has its path, or another row rightly has a
 // path that the index treats as equal.

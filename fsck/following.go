@@ -12,14 +12,14 @@ import (
 type following struct {
 	kind         Kind
 	what, column string
-	// is returns the field of a row that has what the column holds, nil for NULL.
+	// is returns the field of a row that has the column's value, nil for NULL.
 	is func(*row) **string
 	// want is what the column should hold, by the table of the trees; ok is false if that is not
 	// known.
 	want func(trees *catalogue, r *row) (value string, ok bool)
 }
 
-// held has what the columns that follow from where a row is hold, nil for NULL. The depth is a
+// held has the values of the columns that follow from where a row is, nil for NULL. The depth is a
 // text, too.
 type held struct{ path, idPath, level *string }
 
@@ -86,8 +86,8 @@ func (c *catalogue) scan(rows *sql.Rows, r *row, further ...any) error {
 	return errors.Join(failed[:]...)
 }
 
-// wrongs calls f for each column of a row that does not hold, in is, what follows from where the
-// row is.
+// wrongs calls f for each column of a row whose value, in is, does not follow from where the row
+// is.
 func (c *catalogue) wrongs(r, is *row, f func(at following, is *string, want string)) {
 	for _, at := range c.of(r).following {
 		value := *at.is(is)
@@ -97,7 +97,7 @@ func (c *catalogue) wrongs(r, is *row, f func(at following, is *string, want str
 	}
 }
 
-// wrong reports the columns of a row that do not hold what follows from where it is.
+// wrong reports the columns of a row whose values do not follow from where the row is.
 func (f *forest) wrong(r *row, tell func(*Problem)) {
 	c := f.of(r)
 	f.wrongs(r, r, func(at following, is *string, want string) {
@@ -110,8 +110,8 @@ func (f *forest) wrong(r *row, tell func(*Problem)) {
 	})
 }
 
-// wrongPaths returns what has to be written into the columns that follow from where a row is, given
-// that they hold what is says.
+// wrongPaths returns the values to write into the columns that follow from where a row is, given
+// their present values in is.
 func (f *forest) wrongPaths(r, is *row) (set []assignment) {
 	c := f.of(r)
 	f.wrongs(r, is, func(at following, is *string, want string) {
@@ -127,7 +127,7 @@ func (f *forest) wrongPaths(r, is *row) (set []assignment) {
 	return set
 }
 
-// setPath notes what a column that follows from where a row is holds now.
+// setPath notes the present value of a column that follows from where a row is.
 func (f *forest) setPath(r *row, column, value string) {
 	if c := f.of(r); c.followingIn(column) >= 0 {
 		*c.following[c.followingIn(column)].is(r) = &value

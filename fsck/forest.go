@@ -36,7 +36,7 @@ func (c *catalogue) read(ctx context.Context, tree Key, withDeleted bool) (*fore
 	return f, nil
 }
 
-// readAll reads the table, and what says how its rows hang together.
+// readAll reads the table, and how its rows hang together.
 func (f *forest) readAll(ctx context.Context, tx *sql.Tx, tree Key, withDeleted bool) error {
 	above, err := f.readRows(ctx, tx, tree, withDeleted)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *catalogue) among(tree Key, withDeleted bool) (condition string, args []
 }
 
 // readRows reads the rows, and returns the keys of the rows above them, by their order. The
-// database says which row a parent names, since it may hold two spellings of a key equal.
+// database decides which row a parent names, since it may treat two spellings of a key as equal.
 func (f *forest) readRows(ctx context.Context, tx *sql.Tx, tree Key, withDeleted bool) (above []Key, err error) {
 	where, args := f.among(tree, withDeleted)
 	table, c, p := f.dialect.Quote(f.table.Table), f.columnsAs("c"), f.columnsAs("p")

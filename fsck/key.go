@@ -31,7 +31,7 @@ func TextKey(s string) Key { return Key{s} }
 // IsZero reports whether k is NULL, 0, an empty text, or no bytes.
 func (k Key) IsZero() bool { return k.String() == "" || k == IntKey(0) }
 
-// isFresh reports whether the key stands for one that the database has yet to give.
+// isFresh reports whether the key stands for one that the database has yet to generate.
 func (k Key) isFresh() bool {
 	_, fresh := k.v.(freshKey)
 	return fresh

@@ -39,7 +39,7 @@ func (p *plan) lostFound(tree Key) *row {
 		top.name = numbered(lostAndFound, n, p.limits[p.table.Name])
 		at := p.slot(&top)
 		taken := p.taken(at)
-		// A live row has the name, nobody, or a deleted row.
+		// A live row may have the name, or a deleted one, or none.
 		if i := slices.IndexFunc(p.named[at], func(r *row) bool { return r.state != unknown && p.slot(&r.seat) == at }); i >= 0 {
 			home = p.named[at][i]
 		} else if !taken {
@@ -185,8 +185,8 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 	return skipError{fmt.Errorf("create %q (create it yourself): %w", r.name, err)}
 }
 
-// insert inserts a row and sets its key. Rows below a missing one must not become children of the
-// new row, whose key may be that of the missing one again.
+// insert inserts a row and sets its key. The new row may get the key of a row that is missing. Rows
+// below the missing one must not become its children.
 func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key) error {
 	set = slices.Clone(set)
 	for column, value := range w.others {

@@ -14,8 +14,8 @@ import (
 // limit is how long the texts of a column may be; 0 means no limit.
 type limit struct{ characters, bytes int64 }
 
-// limitOf returns how long the texts of a column may be. Its bytes do not count where they are not
-// those of UTF-8: a UUID takes fewer, and so may a text in another character set.
+// limitOf returns how long the texts of a column may be. The limit in bytes counts only where the
+// bytes are UTF-8: a UUID takes fewer, and so may a text in another character set.
 func limitOf(c treeschema.Column) limit {
 	if dialect.KindOf(c.Type) == dialect.UUID || c.Charset != "" && !strings.HasPrefix(c.Charset, "utf8") {
 		return limit{characters: c.Length}

@@ -15,7 +15,7 @@ type place struct {
 	depth uint16
 	// wantPath and wantIDPath are the row's right paths, as "/a/b".
 	wantPath, wantIDPath string
-	// unnamed is set for a leaf whose path cannot have its name. It keeps the path that it has.
+	// unnamed is set for a leaf whose path cannot contain its name. Such a leaf keeps its path.
 	unnamed bool
 }
 
@@ -82,7 +82,7 @@ func (f *forest) addCycle(at *row) {
 	f.cycles[first] = members
 }
 
-// settleBelow sets the place of a row from that of its parent, which is nil at the end of the way.
+// settleBelow derives the place of a row from its parent's. The parent is nil where the climb ends.
 func (f *forest) settleBelow(r, parent *row) {
 	r.place = place{state: placed}
 	switch {
@@ -138,8 +138,8 @@ func (f *forest) readLeaves(ctx context.Context, tx *sql.Tx, leaf *catalogue, tr
 	})
 }
 
-// settleLeaf sets the place of a leaf from that of the row above. One with a key that its path of
-// ids cannot have has none.
+// settleLeaf derives the place of a leaf from that of the row above. A leaf has none if its path of
+// ids cannot contain its key.
 func (f *forest) settleLeaf(r *row) {
 	name, leaf := r.name, r.leaf
 	r.place = place{state: detached}
@@ -153,7 +153,7 @@ func (f *forest) settleLeaf(r *row) {
 	r.place = place{state: placed, wantPath: r.up.wantPath + "/" + name, wantIDPath: r.up.wantIDPath + "/" + r.key.String(), unnamed: unnamed}
 }
 
-// unfit reports a leaf with a name, or a key, that its path cannot have.
+// unfit reports a leaf whose path cannot contain its name or its key.
 func (f *forest) unfit(r *row) *Problem {
 	switch {
 	case r.unnamed:

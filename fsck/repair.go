@@ -74,8 +74,8 @@ func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary Repai
 	return r.summary, err
 }
 
-// mend repairs names and parents, and then the paths, which follow from them. It returns the
-// last state that it has read or, in a dry run, made.
+// mend repairs names and parents, and then the paths, which follow from them. It returns the state
+// that it read last or, in a dry run, made.
 func (r *repair) mend(ctx context.Context, f *forest) (*forest, error) {
 	for range rounds {
 		p := r.newPlan(f)
@@ -179,8 +179,7 @@ func (r *repair) changed(changes []Change) error {
 // [RepairOptions.AllowMoves]. Nothing has been written.
 var ErrMoves = errors.New("fsck: most rows would move")
 
-// fewMoves is the number of moves up to which a repair needs no permission, whatever part of the
-// table they are.
+// fewMoves is how many moves a repair may make without permission, however small the table is.
 const fewMoves = 10
 
 // MoveCount says how much of a table a repair would move: below lost+found, or nearer to the top

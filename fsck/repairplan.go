@@ -18,7 +18,7 @@ type edit struct {
 	// The new name is base with number appended; 1 stands for no number.
 	base   string
 	number int
-	// because are the other rows that are the reason for the edit.
+	// because has the other rows that caused the edit.
 	because []witness
 }
 
@@ -35,8 +35,8 @@ func witnesses(rows ...*row) (all []witness) {
 	return all
 }
 
-// plan decides what becomes of the rows with wrong names and parents, in memory: it changes
-// the forest as the repair will change the table. Paths come later, when that is done.
+// plan decides, in memory, how to repair the rows with wrong names and parents: it changes the
+// forest as the repair will change the table. Paths come later, when that is done.
 type plan struct {
 	*forest
 	*repair

@@ -33,7 +33,7 @@ func (s *seat) nameValue() any {
 // errNoName is what is wrong with a name that is NULL.
 var errNoName = errors.New("name is not text")
 
-// checkName returns an error if no path can have the name of a row.
+// checkName returns an error if no path can contain the name of a row.
 func (c *catalogue) checkName(s *seat) error {
 	if s.nullName {
 		return errNoName

@@ -54,7 +54,7 @@ func (r *repair) batch(ctx context.Context, p *plan, tree Key, edits []*edit) (o
 	}
 }
 
-// retry tries a transaction until it is committed, or until another try is pointless. While other
+// retry tries a transaction until it commits, or until another try is pointless. While other
 // sessions hold a lock, it tries again until [RepairOptions.Wait] is over.
 func (r *repair) retry(ctx, held context.Context, w *writer, edits []*edit) error {
 	begun := time.Now()
@@ -92,8 +92,8 @@ func (r *repair) gate(ctx context.Context, tree pathlock.Tree) (context.Context,
 }
 
 // transact makes edits in a transaction, writes the changes to the log, and commits. The end of ctx
-// ends the work, and its waits for row locks. Once that is done, the transaction is committed all
-// the same.
+// ends the work and its waits for row locks. If the work is already done, the transaction still
+// commits.
 func (r *repair) transact(ctx, held context.Context, w *writer, edits []*edit) (err error) {
 	working, stop := context.WithCancelCause(held)
 	defer stop(nil)

@@ -88,7 +88,7 @@ func (w *writer) write(ctx context.Context, edits []*edit) error {
 // chunk bounds how many keys one statement asks for.
 const chunk = 500
 
-// lock reads and locks the rows of edits, all rows above them, and those that are the reason.
+// lock reads and locks the rows of edits, all rows above them, and the rows that caused the edits.
 func (w *writer) lock(ctx context.Context, edits []*edit) error {
 	keys := make(map[*catalogue][]Key)
 	wanted := make(map[*row]bool)

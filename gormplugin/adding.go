@@ -15,11 +15,11 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
-// adding is a dialector whose migrator adds to the tables of registered models, and changes nothing
-// that is there. GORM's own migrator alters every column that differs from its model. On MySQL and
-// PostgreSQL, these columns lose defaults, comments and NOT NULL. On SQLite, it recreates the whole
-// table, without its triggers and indexes, and deletes the rows that refer to it with ON DELETE
-// CASCADE.
+// adding is a dialector whose migrator only adds to the tables of registered models, and changes
+// nothing that exists. GORM's own migrator alters every column that differs from its model. On
+// MySQL and PostgreSQL, these columns lose defaults, comments and NOT NULL. On SQLite, it recreates
+// the whole table, without its triggers and indexes, and deletes the rows that refer to it with ON
+// DELETE CASCADE.
 type adding struct {
 	gorm.Dialector
 	plugin *inUse
@@ -91,9 +91,8 @@ func (m addingMigrator) ColumnTypes(model any) ([]gorm.ColumnType, error) {
 	return types, err
 }
 
-// FullDataTypeOf gives the texts of a tree the collation by which different texts differ, unless
-// the model's own type states one. PostgreSQL could not change it later in a column that something
-// else uses.
+// FullDataTypeOf gives the text columns of a tree a binary collation, unless the model's own type
+// states one. PostgreSQL could not change it later in a column that something else uses.
 func (m addingMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
 	expr := m.Migrator.FullDataTypeOf(f)
 	t := m.of.plugin.Models[f.Schema.ModelType]

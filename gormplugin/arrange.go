@@ -14,22 +14,22 @@ import (
 // Table and ID name the row.
 type RowError = fault.RowError
 
-// Arrange gives rows of one tree new parents, all of them at once. A page in which somebody sorts a
-// tree by hand sends such a list:
+// Arrange gives many rows of one tree new parents at once. A page in which somebody sorts a tree by
+// hand sends such a list:
 //
 //	err := gormplugin.Arrange(db, []Suite{{ID: 7, ParentID: &api, Position: 1}, {ID: 8, Position: 2}}, "position")
 //
 // rows is a slice of structs of a registered model, or of pointers to them. Arrange reads each
 // struct's key, its parent (zero is the top), and the named columns, which it writes as they are. A
 // tree that a struct states has to be the row's. Names, versions and paths are not read. The order
-// of the rows does not matter; rows of the tree that are not given stay below their parents, and
-// move with them. Rows can change places: a row can end up below one that was below it, and two
-// rows with one name can exchange their parents.
+// of the rows does not matter. Other rows of the tree stay below their parents, and move with them.
+// Rows can change places: a row can end up below one that was below it, and two rows with one name
+// can exchange their parents.
 //
 // The locks are X on the old and the new place of every given row that moves; in a spec of a route,
 // lockspec.Gate takes the whole tree, and lockspec.Slot one subtree. The database locks all given
-// rows. A statement writes up to 500 of them, and one rewrites up to a hundred subtrees, twice if
-// rows move to where others leave. The hooks of an update run once, on an empty row of the model,
+// rows. A statement writes up to 500 rows. One rewrites up to a hundred subtrees, or two do if rows
+// move to places that others leave. The hooks of an update run once, on an empty row of the model,
 // and the update time of all given rows is set. The structs get the key, tree, name, paths and
 // version of their rows.
 //
@@ -50,8 +50,8 @@ type RowError = fault.RowError
 //   - [pathlock.ErrInvalidID] if a struct has no key.
 //
 // The error matches [ErrUnsupported] for more than 10,000 rows, a column that says where a row is,
-// or a hook that sets the name. Rows cannot exchange what a unique index keeps apart, such as
-// positions below one parent: the error is the database's.
+// or a hook that sets the name. Rows cannot exchange values of a unique index, such as positions
+// below one parent: the error is the database's.
 func Arrange(db *gorm.DB, rows any, columns ...string) error {
 	list := reflect.Indirect(reflect.ValueOf(rows))
 	if list.Kind() != reflect.Slice {

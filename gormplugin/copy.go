@@ -14,16 +14,16 @@ type CopyOption func(*write.CopyRequest)
 // refuses it for a table without names.
 func CopyAs(name string) CopyOption { return func(c *write.CopyRequest) { c.Name = name } }
 
-// SnapshotSource takes no path lock on what is copied, as [lockspec.Spec.SnapshotSource] does in a
-// spec. The copy shows the subtree as it was at one instant, and does not wait for those who are
-// about to change it.
+// SnapshotSource takes no path lock on the source, like [lockspec.Spec.SnapshotSource] in a spec.
+// The copy shows the subtree as it was at one instant, and does not wait for those who are about to
+// change it.
 func SnapshotSource() CopyOption { return func(c *write.CopyRequest) { c.Snapshot = true } }
 
 // CopyValues sets columns of all rows of the copy, by column or field name, instead of copying
 // them. A value may be an expression, such as gorm.Expr("UUID()"), which the database evaluates for
 // each row; its columns are those of the row that is copied. A func() any is called for each row,
 // and again when the database has aborted the transaction. If the database does not number the rows
-// itself, the key has to be among the values. The tree's own columns cannot be.
+// itself, the values must include the key. They cannot include the tree's own columns.
 func CopyValues(values map[string]any) CopyOption {
 	return func(c *write.CopyRequest) { c.Values = values }
 }
@@ -34,9 +34,9 @@ func CopyLeaves(leaf any, values map[string]any) CopyOption {
 	return func(c *write.CopyRequest) { c.Leaves = append(c.Leaves, write.LeafCopy{Model: leaf, Values: values}) }
 }
 
-// CopyAttached calls attach, once the rows have been copied, to copy what else belongs to them:
-// once for every hundred rows. attach gets the transaction, and a query that says which of these
-// rows is the copy of which, with the columns old_id and new_id, to join in SQL:
+// CopyAttached calls attach after the rows have been copied, once for every hundred rows, to copy
+// what belongs to them in other tables. attach gets the transaction, and a query that says which of
+// these rows is the copy of which, with the columns old_id and new_id, to join in SQL:
 //
 //	tx.Exec(`INSERT INTO labels (suite_id, text)
 //		SELECT m.new_id, l.text FROM labels l JOIN (?) m ON m.old_id = l.suite_id`, pairs)
@@ -48,9 +48,9 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 }
 
 // Copy copies the row with the id, and its subtree, to a place. The place may be in another tree of
-// the model, or in the subtree itself: the copy has what was there before. Copy returns how many
-// rows of the model it has copied, and fills dest, a pointer to a struct of the model, with the new
-// top row. It also copies a leaf, to another row of the model above.
+// the model, or in the subtree itself: Copy then copies what was there before. Copy returns how
+// many rows of the model it has copied, and fills dest, a pointer to a struct of the model, with
+// the new top row. It also copies a leaf, to another row of the model above.
 //
 // It copies all columns of the model, except
 //
@@ -63,7 +63,7 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 // their defaults.
 //
 // The locks are S on the row, unless there is [SnapshotSource], and X on the new name slot.
-// Whatever the lock store does, the database locks the copied rows, and leaves, for sharing until
+// Whatever the lock store does, the database holds share locks on the copied rows and leaves until
 // the transaction ends, so that the copy shows the subtree as it was at one instant. If a row joins
 // the subtree meanwhile, the whole copy runs again ([ErrRetry]). Two or three statements copy up to
 // a hundred rows of one level.

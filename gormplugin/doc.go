@@ -19,9 +19,8 @@
 //   - delete the descendants of a deleted row in the same table, in the same way: softly or for
 //     good. Leaves are rows of other tables, and deleting those is up to the caller. Leaves of a
 //     deleted row can be edited, but neither moved nor renamed;
-//   - take the path locks that they need from the locker, and hold them until the transaction has
-//     really ended. If the middleware has already taken the locks, they find these in the context
-//     and take none;
+//   - take the path locks that they need, and hold them until the transaction has really ended. If
+//     the middleware has already taken the locks, they find these in the context and take none;
 //   - assert, under row locks of the database and in the same transaction, that every path on which
 //     the write was planned is still the path.
 //
@@ -37,9 +36,9 @@
 // assertion guarantees this, not the lock store, so it holds whatever the store does. The locks
 // give order: with them, the assertion rarely fails and the database rarely sees a deadlock.
 //
-// The schema must help: a unique index keeps siblings' names distinct, and all writes must reach
-// one server ([OneWriter]). [AutoMigrate] creates such tables. [Verify] says what other tables
-// lack.
+// The guarantee needs help: a unique index must keep siblings' names distinct, and all writes must
+// reach one server ([OneWriter]). [AutoMigrate] creates such tables. [Verify] says what other
+// tables lack.
 //
 // A tree has either one root row, without a parent, name and path, and no other row at the top, or
 // any number of rows at the top and no root row. Anything else is refused with [ErrRootRow]. Softly
@@ -55,7 +54,7 @@
 // nothing and returns package pathlock's error. If the database aborts the transaction, the error
 // is [ErrRetry]; [Transaction] tries again by itself.
 //
-// After a panic in a hook of a statement outside of a transaction, GORM itself does not end the
+// If a hook panics in a statement outside of a transaction, GORM does not end the statement's own
 // transaction. The plugin rolls it back and releases its locks when the statement's context ends or
 // the garbage collector finds it.
 //
@@ -68,11 +67,11 @@
 //
 // # Forms of write
 //
-// An upsert (OnConflict, Save of a slice) goes by the primary key. It inserts rows that are not in
-// the table: if the name is taken, the error is [ErrNameTaken], even with DoNothing, and the other
-// row stays as it is. It updates rows that are in the table, unless DoNothing leaves them alone. A
-// row whose statement writes another parent or name moves or is renamed, as by Updates: an outdated
-// path with another parent is [pathlock.ErrPathChanged].
+// An upsert (OnConflict, Save of a slice) matches rows by primary key. It inserts rows that are not
+// in the table: if the name is taken, the error is [ErrNameTaken], even with DoNothing, and the
+// other row stays as it is. It updates rows that are in the table, unless DoNothing leaves them
+// alone. A row whose statement writes another parent or name moves or is renamed, as by Updates: an
+// outdated path with another parent is [pathlock.ErrPathChanged].
 //
 // [ErrUnsupported] refuses:
 //
@@ -101,7 +100,7 @@
 //     that are run by their name;
 //   - SQL that the database assembles itself;
 //   - SQL in the text of a clause or an expression (gorm.Expr, Where, Order);
-//   - what is sent to a statement's ConnPool without GORM;
+//   - statements sent to a ConnPool without GORM;
 //   - connections that the plugin did not hand out, such as those of [gorm.DB.DB].
 //
 // A write by [gorm.DB.Connection], by a session made before [gorm.DB.Use] or by a bare *sql.Tx is
@@ -121,7 +120,7 @@
 //	  txn              transactions, when they have really ended, and their retry
 //	  fault     rawsql the errors; SQL texts
 //
-// What each database says and needs is the repository's internal/dialect. [Verify] is its
+// The repository's internal/dialect says how each database differs. [Verify] is its
 // internal/treeschema, which knows neither GORM nor models.
 //
 // The documentation of internal/write follows an UPDATE from the survey to the release of the

@@ -10,28 +10,26 @@ import (
 	"gorm.io/gorm"
 )
 
-// The reasons for which the plugin refuses a write, beside those of package pathlock:
+// The reasons why the plugin refuses a write, besides those of package pathlock:
 // [pathlock.ErrConflict], [pathlock.ErrDeadlock] and [pathlock.ErrUnavailable] when a lock is not
 // granted, [pathlock.ErrPathChanged] (a [*PathChangedError]) when the assertion fails,
 // [pathlock.ErrNotFound] when the parent is not there, [pathlock.ErrInvalidPath] when a name cannot
 // be one.
 var (
-	// ErrRetry: the database gave up a transaction, or a statement of it, in favour of another one:
-	// because of a deadlock, a lock wait that took too long, a serialisation failure, a busy SQLite
-	// file, or a table of PostgreSQL that has been altered since its statement was prepared. Or the
-	// rows were found elsewhere than planned, where others hold the path locks. Nothing is wrong
-	// with the work: run the whole transaction again, as [Transaction] does. The driver's error is
-	// wrapped.
+	// ErrRetry: the database aborted a transaction, or a statement of it, because of another one: a
+	// deadlock, a lock wait that took too long, a serialisation failure, a busy SQLite file, or a
+	// PostgreSQL table altered since its statement was prepared. Or the rows were elsewhere than
+	// planned, where others hold the path locks. The work itself is not at fault: run the whole
+	// transaction again, as [Transaction] does. The driver's error is wrapped.
 	ErrRetry = fault.ErrRetry
 	// ErrOutcomeUnknown: the answer to a COMMIT was lost with the connection. The transaction was
-	// committed as a whole, or not at all. Do not simply run it again: first read which of the two
-	// happened.
+	// committed as a whole, or not at all. Before you run it again, read which of the two happened.
 	ErrOutcomeUnknown = fault.ErrOutcomeUnknown
 	// ErrNameTaken: a live sibling has that name already. The error is a [*NameTakenError].
 	ErrNameTaken = fault.ErrNameTaken
-	// ErrMisplaced: a row cannot have the place that was asked for: a parent in another tree, none
-	// for a leaf, or another place or name than its own for a root row. The error is a
-	// [*MisplacedError], and matches [ErrUnsupported], too.
+	// ErrMisplaced: a row cannot have the requested place: a parent in another tree, a leaf without
+	// a parent, or another place or name for a root row. The error is a [*MisplacedError], and
+	// matches [ErrUnsupported], too.
 	ErrMisplaced = fault.ErrMisplaced
 	// ErrRootRow: a tree has either a root row, and then no other row at the top, or no root row. A
 	// row cannot be put at the top beside a root row: make the root row its parent. Nor can a root
@@ -42,43 +40,43 @@ var (
 	// ErrPathTooLong: a path, of the row itself or of any descendant, or a name would be longer
 	// than its column, or the tree would be too deep: a [*TooDeepError]. Nothing was written.
 	ErrPathTooLong = fault.ErrPathTooLong
-	// ErrUnmanagedTransaction: a write to a guarded table on a connection or in a transaction that
-	// the plugin did not hand out, so that it cannot know when the transaction ends: a session made
-	// before [gorm.DB.Use], [gorm.DB.Connection], or a pool that another plugin put in.
+	// ErrUnmanagedTransaction: a write to a guarded table used a connection or a transaction that
+	// the plugin did not hand out, so the plugin cannot know when the transaction ends. It came
+	// from a session made before [gorm.DB.Use], from [gorm.DB.Connection], or from another plugin's
+	// pool.
 	ErrUnmanagedTransaction = fault.ErrUnmanagedTransaction
-	// ErrUnsupported: a form of write to a guarded table under which the plugin cannot keep the
-	// tree right. The message says what to use instead.
+	// ErrUnsupported: the plugin cannot keep the tree right under this form of write to a guarded
+	// table. The message says what to use instead.
 	ErrUnsupported = fault.ErrUnsupported
 	// ErrStale: a Save would have renamed or moved a row, or states an outdated path, but its
 	// UPDATE did not hit the row though it is there. The version of an optimistic lock has changed,
-	// or another condition does not hold, or the row is deleted. GORM would continue with an
-	// upsert, which bypasses that condition. Nothing was written, associations included, unless the
-	// row changed between the UPDATE and the upsert, which are two transactions: Save in a
-	// transaction if that matters. Read the row again. The same goes for an Updates of a whole
-	// struct with Select("*").
+	// another condition does not hold, or the row is deleted. GORM would go on with an upsert,
+	// which bypasses that condition. Nothing was written, associations included, unless the row
+	// changed between the UPDATE and the upsert, which are two transactions: Save in a transaction
+	// if that matters. Read the row again. The same goes for an Updates of a whole struct with
+	// Select("*").
 	ErrStale = fault.ErrStale
-	// ErrDamagedRow: a row of the database has a tree, a name or a path that none can have, so that
-	// nobody knows where it is. The request is not to blame. The error is a [*DamagedRowError];
-	// package fsck finds such rows, and repairs them. Not every write notices: a move or a deletion
-	// finds the rows below by their paths, and misses one with a wrong path.
+	// ErrDamagedRow: a row of the database has an impossible tree, name or path, so nobody knows
+	// where the row is. The request is not to blame. The error is a [*DamagedRowError]; package
+	// fsck finds such rows, and repairs them. Not every write notices: a move or a deletion finds
+	// the rows below by their paths, and misses one with a wrong path.
 	ErrDamagedRow = fault.ErrDamagedRow
-	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because
-	// of a condition that somebody added in between, a trigger or a policy of the database. The
-	// error is a [*MissedRowsError], and the transaction was rolled back.
+	// ErrMissedRows: a write changed other rows than those locked and checked for it, because of a
+	// condition that somebody added in between, or a trigger or policy of the database. The error
+	// is a [*MissedRowsError], and the transaction was rolled back.
 	ErrMissedRows = fault.ErrMissedRows
 	// ErrCallbacks: because of another plugin's callbacks, this plugin cannot know what a statement
-	// writes. The other plugin has replaced GORM's own writing callback after this one was
-	// registered, has built the statement's SQL itself, or has changed its table. Nothing was
-	// written.
+	// writes. The other plugin replaced GORM's own write callback after this one was registered,
+	// built the statement's SQL itself, or changed its table. Nothing was written.
 	ErrCallbacks = fault.ErrCallbacks
-	// ErrNoRequestContext: a statement whose context carries no locks has waited in vain for those
-	// of a request that this process serves. If it belongs to that request's handler, it lacks the
-	// request's context. The error matches [pathlock.ErrConflict], too, since a job in the same
-	// process may have met the request by chance. Nothing was written.
+	// ErrNoRequestContext: a statement whose context carries no locks waited in vain for the locks
+	// of a request that this process serves. If the statement belongs to that request's handler, it
+	// lacks the request's context. The error also matches [pathlock.ErrConflict], since a job in
+	// the same process may have met the request by chance. Nothing was written.
 	ErrNoRequestContext = fault.ErrNoRequestContext
-	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept
-	// right on this database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE if not everybody uses
-	// it. Nothing was written; the message says what to set.
+	// ErrIsolation: at the transaction's isolation level, this database cannot keep the tree right:
+	// PostgreSQL's REPEATABLE READ, or SERIALIZABLE if not everybody uses it. Nothing was written;
+	// the message says what to set.
 	ErrIsolation = fault.ErrIsolation
 	// ErrUnsupportedDatabase: the database only speaks the protocol of a supported one, as TiDB and
 	// CockroachDB do, and is not known to keep a tree right; or the plugin cannot read its driver's
@@ -87,7 +85,7 @@ var (
 	ErrUnsupportedDatabase = fault.ErrUnsupportedDatabase
 )
 
-// PathChangedError names a node that was not where the work was planned to find it, or could not be
+// PathChangedError names a node that was not where the plan expected it, or that could not be
 // proved to be there. It matches [pathlock.ErrPathChanged].
 //
 // Table and ID name the row, which may be one above. Planned is the path column, or the path of
@@ -99,8 +97,8 @@ type PathChangedError = fault.PathChangedError
 // database's own error.
 //
 // Tree and Path are the name slot in Table; zero if the statement wrote several rows and the
-// database did not say which of them collided. Err is the database's error, nil if the collision
-// was seen before.
+// database did not say which of them collided. Err is the database's error, nil if the plugin saw
+// the collision first.
 type NameTakenError = fault.NameTakenError
 
 // TooDeepError says by how much a tree would be too deep: see [MaxDepth]. It matches
@@ -110,37 +108,37 @@ type NameTakenError = fault.NameTakenError
 // row, or of one below it, would have; at most Limit are allowed.
 type TooDeepError = fault.TooDeepError
 
-// RootRowError says what is in the way of a row that was to be put at the top of a tree. It matches
-// [ErrRootRow] and [ErrUnsupported].
+// RootRowError says why a row cannot be put at the top of a tree. It matches [ErrRootRow] and
+// [ErrUnsupported].
 //
 // Table and Tree say which tree. ID is the row in the way, nil if it is of the same statement or
 // not known; Root is set if it is the root row.
 type RootRowError = fault.RootRowError
 
-// MisplacedError says why a row of Table cannot have the place that was asked for. It matches
-// [ErrMisplaced] and [ErrUnsupported].
+// MisplacedError says why a row of Table cannot have the requested place. It matches [ErrMisplaced]
+// and [ErrUnsupported].
 type MisplacedError = fault.MisplacedError
 
-// DamagedRowError says which row of the database has a tree, a name or a path that none can have.
-// It matches [ErrDamagedRow].
+// DamagedRowError says which row of the database has an impossible tree, name or path. It matches
+// [ErrDamagedRow].
 //
 // Table and ID name the row, and Err says what is wrong. The error does not match Err.
 type DamagedRowError = fault.DamagedRowError
 
-// MissedRowsError says how many rows a write should have hit, and how many it did. It matches
+// MissedRowsError says how many rows a write should have changed, and how many it did. It matches
 // [ErrMissedRows].
 //
 // Of the rows of Table, Planned were locked and checked, and Written were written.
 type MissedRowsError = fault.MissedRowsError
 
-// UnsupportedDatabaseError says which product answered in the place of a supported one. It matches
+// UnsupportedDatabaseError says which product answered instead of a supported one. It matches
 // [ErrUnsupportedDatabase].
 //
 // Product is its name, Version what it answered itself, and Why the reason.
 type UnsupportedDatabaseError = fault.UnsupportedDatabaseError
 
 // RawWriteError says which raw SQL was refused: it names a guarded table, and does not plainly read
-// or define, so that it may bypass the plugin. Nothing of it has run. It matches [ErrUnsupported].
+// or define, so it may bypass the plugin. No part of it has run. It matches [ErrUnsupported].
 //
 // Table is the guarded table, without its schema, "" if the SQL may hide which. Statement is the
 // first word: "UPDATE", "WITH", "ALTER" for one that GORM's AutoMigrate may have made, or "SCRIPT"
@@ -159,8 +157,8 @@ type RawWriteError = fault.RawWriteError
 // the end: what would do so later is refused. Otherwise the statement itself is refused.
 type TransactionEndError = fault.TransactionEndError
 
-// FailureOf returns what an error means to the sender of a request. It knows what
-// [pathlock.FailureOf] knows, and the errors of GORM and the drivers:
+// FailureOf returns what an error means to the sender of a request. Besides the errors that
+// [pathlock.FailureOf] knows, it knows those of GORM and the drivers:
 //
 //   - [gorm.ErrRecordNotFound] is [pathlock.FailureNotFound];
 //   - a deadlock, a lock wait that took too long and their kind are [pathlock.FailureLocked];

@@ -29,9 +29,8 @@ import (
 // It works in the database that db was opened on. If dbresolver writes the tables in another one,
 // pass db.Clauses(dbresolver.Use("its name"), dbresolver.Write).
 //
-// It returns what [Verify] then finds there if it is unsafe, in the table, the server or the
-// session: you have to mend that. Warnings go to GORM's logger. It may be called again at any time,
-// also on tables with rows.
+// It returns what [Verify] then finds unsafe in the tables, the server or the session, for you to
+// mend. Warnings go to GORM's logger. It may be called again at any time, also on tables with rows.
 //
 // Several programs may call it at once, such as instances that start together: one does the work,
 // and the others wait for it, for a minute at most. An advisory lock of the database keeps them
@@ -81,8 +80,8 @@ func (p *inUse) alone(db *gorm.DB, migrate func(*gorm.DB) error) error {
 	})
 }
 
-// migrate does the work of [AutoMigrate], and returns what is left to mend. The rows are read only
-// beforehand: to a table with rows, it adds none of the tree's columns.
+// migrate does the work of [AutoMigrate], and returns the findings that remain. The rows are read
+// only beforehand: to a table with rows, it adds none of the tree's columns.
 func (p *inUse) migrate(db *gorm.DB, others []any) ([]Finding, error) {
 	findings, err := p.findings(db, treeschema.Run)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 //
 // Its fields are texts: Tree, Parent, Name, Path, IDPath, Depth, Deleted, Version and Fence, as the
 // tags; PathForm and IDPathForm as the tags' "form:", ParentTop and DepthTop as "top:", DeletedWhen
-// as "when:". An empty one is looked for among the tags. The table, its key and its leaves are
-// those of the models; SingleTree and Namespace are what the options of these names set.
+// as "when:". For an empty field, the tags count. The table, its key and its leaves come from the
+// models, SingleTree and Namespace from the options of these names.
 type Columns treetable.Table
 
 // Table is a registered model as the database knows it: see [Describe].
@@ -63,8 +63,8 @@ func SingleTree(id string) ModelOption {
 //
 //	Path string `pathlock:"idpath,form:/0/*/*/"` // "/0/1/7/" for "/1/7"
 //
-// What separates names is one of / . , : ; | > ~ -, and no name may contain it. It may follow the
-// last name, too. What stands before the first name, if anything, ends in it, and is what the
+// The separator of names is one of / . , : ; | > ~ -, and no name may contain it. It may also
+// follow the last name. A text before the first name must end in the separator, and is what the
 // column of a root row holds. With "parent:" before the form, the column holds the path of the
 // row's parent. Only the columns and their fields have that form: locks, errors,
 // [pathlock.Location], [At] and leaves have paths as "/a/b".
@@ -94,16 +94,15 @@ func SingleTree(id string) ModelOption {
 //
 //	ParentID int64 `pathlock:"parent,top:-1"`
 //
-// A type such as gorm.DeletedAt marks rows as deleted by itself. A plain column does so by the tag
-// "deleted": a row is live while it is NULL, 0, false, "" or "0" or, with a value in the tag, any
-// other:
+// A type such as gorm.DeletedAt marks rows as deleted by itself. A plain column does so with the
+// tag "deleted": a row is live while the column is NULL, 0, false, "" or "0" or, if the tag states
+// a value, has any other:
 //
 //	Status string `pathlock:"deleted,when:archived"`
 //
-// An update that marks a row as deleted deletes it: all that lies below it gets the same mark. One
-// that takes the mark away restores the row, and nothing below it. A plain mark hides nothing:
-// Delete removes rows for good, and the conditions of other statements hold of deleted rows, too,
-// but for those of this package's functions.
+// An update that marks a row as deleted deletes it: all rows below it get the same mark. An update
+// that clears the mark restores the row, and nothing below it. A plain mark hides nothing: Delete
+// removes rows for good, and statements other than this package's functions also find deleted rows.
 //
 // A row without a parent is either at the top, with the path "/name", or, with an empty name and
 // the path "", the root row of its tree. In a path of ids every row has its own id, the root row
@@ -119,13 +118,13 @@ func Model(model any, opts ...ModelOption) Option { return addModel(table.Spec{M
 //
 //	Folder string `pathlock:"path,form:parent:/*/*"` // the path of the row above
 //
-// They are set and checked as those of a model are, and rewritten in one statement when a row above
-// moves or is renamed. The model above needs a path of the same kind, names or ids, and in the same
-// form, except that one may be of the parent. A path of names cannot be unique by itself. Beside
-// such a path, a leaf may have a depth, one more than that of the row above.
+// The plugin sets and checks them like those of a model, and rewrites them in one statement when a
+// row above moves or is renamed. The model above needs a path of the same kind, names or ids, and
+// in the same form, except that one may be of the parent. A path of names cannot be unique by
+// itself. Beside such a path, a leaf may have a depth, one more than that of the row above.
 //
-// A leaf may have a field that is no column, `pathlock:"path" gorm:"-"`. Whatever gives the leaf
-// its place writes the leaf's path there: Create, [Rename], [Move], [Copy], and an update of a
+// A leaf may have a field that is no column, `pathlock:"path" gorm:"-"`. Every write that places
+// the leaf sets the field to the leaf's path: Create, [Rename], [Move], [Copy], and an update of a
 // struct that moves it. A query does not change the field.
 func Leaf(model, parent any, opts ...ModelOption) Option {
 	return addModel(table.Spec{Model: model, Parent: parent}, opts)
@@ -139,7 +138,7 @@ func addModel(s table.Spec, opts []ModelOption) Option {
 	return func(p *Plugin) { p.specs = append(p.specs, s) }
 }
 
-// MaxDepth bounds how many names, or ids, the path of a row of the model has, from 1 to
+// MaxDepth bounds how many names, or ids, the path of a row of the model may have, from 1 to
 // [pathlock.MaxDepth], which is the default. A write that would put a row deeper, or any row below
 // it, fails with a [*TooDeepError]. A row that lies deeper already can be renamed, and moved, but
 // not deeper.

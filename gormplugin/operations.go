@@ -31,7 +31,8 @@ func subject(db *gorm.DB, model any) (*inUse, *table.Table, error) {
 	return p, t, err
 }
 
-// unconditional is [subject] for operations that would not heed conditions on db: it refuses these.
+// unconditional is [subject] for operations that would ignore conditions on db: it refuses such
+// conditions.
 func unconditional(db *gorm.DB, model any) (*inUse, *table.Table, error) {
 	p, t, err := subject(db, model)
 	if err == nil && write.Narrows(begun(db).Statement) {
@@ -72,11 +73,10 @@ func (p *inUse) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	return txn.Retry(ctx, db, p.MaxTries, p.Locker, under)
 }
 
-// Rename gives the row with the id another name, and all its descendants the paths that follow from
-// it, in one statement. It works as db.Model(model).Update, with the same locks: X on the row and
-// on its new name slot. Hooks run on an empty model, not on the row's values; the update time is
-// set. A row that has the name already stays as it is. A leaf, which has no descendants, can be
-// renamed as well.
+// Rename renames the row with the id, and rewrites the paths of all its descendants in one
+// statement. It works as db.Model(model).Update, with the same locks: X on the row and on its new
+// name slot. Hooks run on an empty model, not on the row's values; the update time is set. A row
+// that already has the name stays as it is. Rename also renames leaves, which have no descendants.
 //
 // If model points to a struct, Rename sets its key, tree, parent, name, paths and version to
 // those of the row, and no other fields.
@@ -84,7 +84,7 @@ func (p *inUse) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 // Rename takes part in a transaction of the caller's. Otherwise it begins its own, and retries it
 // if the database aborts it.
 //
-// Errors match the following, or what every write may be refused with. Nothing is written then.
+// Errors match one of the following, or are those of every write. Then nothing is written.
 //
 //   - [pathlock.ErrNotFound];
 //   - [ErrNameTaken];
@@ -117,7 +117,7 @@ func (p *inUse) assign(db *gorm.DB, t *table.Table, model, key any, f *schema.Fi
 type Place struct{ parent any }
 
 // Below is the place below the row with the key. A key that is nil, or a nil pointer, means [Top].
-// A [pathlock.Path] is that of the row in the tree of what is moved or copied, or the top.
+// A [pathlock.Path] names the row, or the top, in the tree of the moved or copied row.
 func Below(parent any) Place { return Place{parent} }
 
 // Top is the place at the top, in a tree that has no root row.
@@ -201,11 +201,11 @@ func Delete(db *gorm.DB, model, id any) (rows int64, err error) {
 	return rows, err
 }
 
-// Assert guards writes below a node by other means than GORM's create, update and delete, such as
-// raw SQL ([AllowRawWrites]). In the transaction tx it row-locks the node with the id and its
-// ancestors. It checks that every path on the way is the parent's path + "/" + name, and that
-// nothing is deleted. It returns where the node is and, until tx ends, stays. For a leaf, it checks
-// the parent this way, and locks the leaf's row.
+// Assert guards writes below a node that do not use GORM's create, update and delete, such as raw
+// SQL ([AllowRawWrites]). In the transaction tx it row-locks the node with the id and its
+// ancestors. It checks that every path on the way is the parent's path + "/" + name, and that no
+// row is deleted. It returns where the node is, and where it stays until tx ends. For a leaf, it
+// checks the parent this way, and locks the leaf's row.
 //
 // It takes no path lock; [LockSubtrees] does. model is a registered one, and id a primary key as
 // the model has it, or its text form. Errors match [pathlock.ErrNotFound], [pathlock.ErrInvalidID],
@@ -227,13 +227,12 @@ func AssertAll(tx *gorm.DB, model any, ids ...any) ([]pathlock.Location, error) 
 
 // LockSubtrees prepares a rewrite of whole subtrees by raw SQL ([AllowRawWrites]). It takes the
 // exclusive path locks on the nodes, as a rename or a deletion of them would, and waits for at most
-// [TransactionWait]. Then it asserts the nodes as [AssertAll] does. Until the end of tx nobody else
-// writes anything at or below them through the plugin: the path locks prevent that, and the row
-// locks on the nodes do if the path locks are lost.
+// [TransactionWait]. Then it asserts the nodes as [AssertAll] does. Until tx ends, nobody else
+// writes at or below them through the plugin: the path locks prevent it, and if they are lost, the
+// row locks on the nodes do.
 //
-// The caller has to leave the tree right: at the commit every path has to be the parent's path +
-// "/" + name again. A new name or a new parent needs a lock on its slot, too: prefer Update for
-// those.
+// The caller must leave the tree right: at the commit, every path must again be the parent's path +
+// "/" + name. A new name or a new parent needs a lock on its slot, too: prefer Update for those.
 //
 // Errors are those of [Assert], and package pathlock's if a lock is not granted.
 func LockSubtrees(tx *gorm.DB, model any, ids ...any) ([]pathlock.Location, error) {

@@ -61,7 +61,7 @@ func TransactionWait(d time.Duration) Option {
 	return func(p *Plugin) { p.settings.TransactionWait = d }
 }
 
-// WithoutAssertion leaves out the check under row locks, so that only the path locks keep the tree
+// WithoutAssertion skips the check under row locks, so that only the path locks keep the tree
 // right. It exists to show what the assertion prevents: never use it on data that matters.
 func WithoutAssertion() Option { return func(p *Plugin) { p.settings.Asserts = false } }
 

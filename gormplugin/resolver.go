@@ -31,8 +31,9 @@ func (p *Plugin) Resolver(model any) pathlock.Resolver { return &resolver{plugin
 // is named by its field or by its own name: an alias in the URL, or the path of names. It reads
 // them by one statement, as they are spelled in the database, byte by byte.
 //
-// Each value has to be in one live row only: a unique index keeps it so, which [AutoMigrate] makes
-// and [Verify] looks for if they are called after ResolverBy. A value of two rows is an error.
+// Each value must occur in only one live row. A unique index ensures that: [AutoMigrate] makes it
+// and [Verify] looks for it if they are called after ResolverBy. A value that two rows share is an
+// error.
 //
 // With tree, a function that returns what the tree column holds, such as the id of the signed-in
 // user, it finds rows of that tree alone, and the unique index is over the tree and the column. It
@@ -43,8 +44,8 @@ func (p *Plugin) Resolver(model any) pathlock.Resolver { return &resolver{plugin
 // column's form between them, and perhaps at either end, as in "a/b/". That needs tree, unless the
 // model is a [SingleTree]. "" and the separator are the top of the tree. The error matches
 // [pathlock.ErrInvalidID] for a path that no row can have, and [pathlock.ErrNotFound] for one that
-// no row has. It finds the row that has this path itself, also where the column holds the path of
-// the parent: a folder that requests name by "a/b/", and not what is in it.
+// no row has. It finds the row with this path, even if the column holds the path of the parent: a
+// folder that requests name by "a/b/", and not its contents.
 //
 //	plugin.ResolverBy(&Folder{}, "alias")
 //	plugin.ResolverBy(&Folder{}, "path", func(ctx context.Context) (any, error) { return userOf(ctx) })

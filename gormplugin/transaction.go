@@ -18,8 +18,8 @@ const DefaultMaxTries = 10
 // the database aborts the transaction because of another one (see [ErrRetry]), it runs all of fn
 // again, in a new transaction, after a random pause that grows: at most [DefaultMaxTries] times in
 // all, and only within the first 15 seconds. So fn must change nothing but tx and the values that
-// it passes to writes of guarded tables. These are restored before each further try, and after the
-// last one if that fails, too.
+// it passes to writes of guarded tables. These values are restored before each further try, and
+// also after the last one if that fails.
 //
 // Inside another transaction it does not retry: whoever began that has to run all of it again.
 func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, opts ...*sql.TxOptions) error {
@@ -60,14 +60,14 @@ const (
 	Unknown = txn.Unknown
 	// Committed says that the database has committed the transaction.
 	Committed = txn.Committed
-	// RolledBack says that nothing of it is in the database, or nothing of the part after a
-	// savepoint to which the transaction went back.
+	// RolledBack says that the database has nothing of the transaction, or nothing of the part
+	// after a savepoint to which it was rolled back.
 	RolledBack = txn.RolledBack
 )
 
 // AfterCommit calls fn once the transaction of tx has really been committed, its path locks are
-// released, and its connection is free again: to send an event, to drop a cache, to start a job. It
-// does not matter who began the transaction: GORM for one statement, [gorm.DB.Transaction],
+// released, and its connection is free again: to send an event, to drop a cache, to start a job.
+// Anybody may have begun the transaction: GORM for one statement, [gorm.DB.Transaction],
 // [Transaction], or [gorm.DB.Begin]. In a hook of a model, tx is the hook's.
 //
 // fn is not called if the transaction was rolled back, or only went back to a savepoint that had
@@ -80,14 +80,14 @@ const (
 // does with savepoints is not seen.
 //
 // Functions are called one after the other, in the order of registration, before Commit returns and
-// on its goroutine: so a slow one keeps the caller waiting, with the locks that its request holds.
-// The context has the values of the context of tx. It outlives that context, because the work must
-// be done even if nobody waits for the answer. fn may use the DB, under this context or another, in
-// transactions of its own. tx itself has ended. A crash loses calls still to come: write what must
-// happen as a row in the transaction.
+// on its goroutine. So a slow one delays the caller, whose request keeps its locks meanwhile. The
+// context of fn has the values of tx's context, and outlives it, because the work must be done even
+// if nobody waits for the answer. fn may use the DB, under this context or another, in transactions
+// of its own. tx itself has ended. A crash loses calls still to come: write what must happen as a
+// row in the transaction.
 //
-// A panic of fn does not change the outcome. The other functions are called, then the panic goes on
-// to the caller of Commit.
+// A panic of fn does not change the outcome. The other functions are called, then the panic reaches
+// the caller of Commit.
 //
 // A DryRun, which runs the hooks of its models, writes nothing: fn is not called.
 //
@@ -104,7 +104,7 @@ func AfterCommit(tx *gorm.DB, fn func(ctx context.Context)) error {
 	})
 }
 
-// AfterEnd calls fn once the transaction of tx has ended, however it has ended. It works as
+// AfterEnd calls fn once the transaction of tx has ended, in whichever way. It works like
 // [AfterCommit], with these differences:
 //
 //   - fn is called exactly once for each try, unless the process ends first. A DryRun does not call

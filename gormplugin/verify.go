@@ -26,8 +26,8 @@ type Finding = treeschema.Finding
 type Severity = treeschema.Severity
 
 const (
-	// Warning means that statements are slow, wait for each other needlessly, or fail needlessly,
-	// or that somebody has to look, as at a trigger.
+	// Warning means that statements are slow, or wait for each other or fail without need, or that
+	// somebody must look at something, such as a trigger.
 	Warning = treeschema.Warning
 	// Unsafe means that a tree can break, or that nothing can be written.
 	Unsafe = treeschema.Unsafe
@@ -55,14 +55,13 @@ func (e *SchemaError) Is(target error) bool {
 	return target == ErrUnsafeSchema && slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Severity == Unsafe })
 }
 
-// OneWriter says that all writes of the tree reach one server, though several could take them, such
-// as by a proxy in front of a Galera cluster. [Verify] believes it; otherwise it finds such a
-// cluster unsafe. Another server of the cluster does not respect the row locks of the first, so
-// that two servers can each commit half of a cycle. No setting of the cluster changes that.
+// OneWriter says that all writes of the tree reach one server although several could take them, for
+// example through a proxy in front of a Galera cluster. [Verify] believes it; otherwise it finds
+// such a cluster unsafe. Another server of the cluster does not respect the row locks of the first,
+// so that two servers can each commit half of a cycle. No setting of the cluster changes that.
 func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 
-// Verify checks, for all registered tables, that the database has what the plugin's promises rest
-// on:
+// Verify checks, for all registered tables, that the database has what the plugin's promises need:
 //
 //   - the unique indexes that keep siblings apart, those of the columns that the resolvers made so
 //     far look rows up by, and indexes over tree and path;

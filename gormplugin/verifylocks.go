@@ -30,8 +30,8 @@ func (lockPlace) TableName() string { return "pathlock_stores" }
 //
 // If they differ, the error matches [ErrOtherLocks]. It names both and, if others can take their
 // locks there, the statement that accepts the new place. A store that was set up anew, or has lost
-// its data, is another one, so the error is for the log. Locks that one process keeps for itself,
-// by memstore or offstore, differ from those of a shared store, and are not recorded.
+// its data, is another one, so the error is for the log. Locks inside one process, of memstore or
+// offstore, differ from those of a shared store, and are not recorded.
 //
 // The error matches [pathlock.ErrUnavailable] if the lock store does not answer. Any other says
 // that the table could not be made, read or written.
