@@ -27,8 +27,8 @@ const (
 // minPoll protects the lock store from a Poll that was meant as a number of seconds.
 const minPoll = 10 * time.Millisecond
 
-// ErrUnauthorized is what an authorisation callback returns, wrapped or not, for a request that
-// names nobody. The answer is 401 then, and 403 for every other error.
+// ErrUnauthorized is for authorisation callbacks to return, wrapped or not, if a request names
+// nobody. The answer is then 401, and 403 for every other error.
 var ErrUnauthorized = errors.New("admin: not signed in")
 
 // ErrConfig is matched by the errors of [New].
@@ -40,40 +40,40 @@ type Config struct {
 	// request. Its error is logged at debug level, and not shown.
 	Authorize func(r *http.Request) error
 	// AuthorizeRelease returns who asks, for the log, if the request may take away what others
-	// hold. It is called after Authorize, for a release, and also when the page asks whether to
-	// offer one. The page is read-only if it is nil.
+	// hold. It is called after Authorize, both for a release and when the page asks whether to
+	// offer one. If it is nil, the page is read-only.
 	AuthorizeRelease func(r *http.Request) (who string, err error)
 
 	// Prefix begins the paths of all requests as the page gets them. If [http.StripPrefix] or a
-	// proxy removes what is before the page's own paths, it is "/". All other paths are answered
-	// with 404: if there were two spellings of a path, a rule in a proxy for the one would not know
-	// the other. Defaults to [DefaultPrefix].
+	// proxy removes the part before the page's own paths, it is "/". All other paths are answered
+	// with 404: if a path had two spellings, a proxy's rule for one would miss the other. Defaults
+	// to [DefaultPrefix].
 	Prefix string
 	// Hosts are the names, with or without a port, under which browsers reach the page. Requests
-	// with another Host header are refused. If there are none, every name will do, except for
-	// requests that arrive on a loopback address: there it has to be localhost, a name below it, or
+	// with another Host header are refused. If there are none, any name is accepted, except for
+	// requests that arrive on a loopback address: there it must be localhost, a name below it, or
 	// an IP address. So a foreign page cannot have its own name resolved to 127.0.0.1, and read
-	// what listens there. A proxy has to pass on the name that the browser asked for.
+	// what listens there. A proxy must pass on the name that the browser asked for.
 	Hosts []string
 
-	// Redact returns the text to show instead of a name in a path, or of the note of a lock. Equal
-	// names must give equal texts. An empty text for a name is shown as "…". It is called often
-	// and must be fast.
+	// Redact returns the text to show instead of a name in a path, or instead of a lock's note.
+	// Equal names must give equal texts. An empty text for a name is shown as "…". It is called
+	// often and must be fast.
 	Redact func(text string, isNote bool) string
 	// History has the last waits to show. The page has none if it is nil.
 	History contention.Recorder
 	// Instance names the process that answers. Defaults to the host's name and the process id, as
 	// with [pathlock.WithInstance].
 	Instance string
-	// Log gets each release with who asked for it and why, as a warning. Defaults to
+	// Log gets each release as a warning, with who asked for it and why. Defaults to
 	// [slog.Default].
 	Log *slog.Logger
 
 	// Poll is the pause between two looks at a tree that somebody watches, and how often the page
 	// asks. Defaults to a second.
 	Poll time.Duration
-	// MaxTrees is how many trees the overview counts, in the time that it has. It names ten times
-	// as many. Defaults to 100.
+	// MaxTrees is the most trees whose holders and waiters the overview counts, as far as its time
+	// allows. It names ten times as many trees. Defaults to 100.
 	MaxTrees int
 }
 

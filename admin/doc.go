@@ -12,9 +12,9 @@
 // decides who may take away the locks of a stuck holder; without it, the page is read-only.
 //
 // A release names, by its key, the entry that the operator has seen: a grant or a waiting request.
-// If the tree no longer has that entry, nothing is released, whatever its owner holds by then. The
-// page looks right before the release, which takes all that the owner has, and so also what it
-// takes between the two. The key is made of hashes, because an owner is a secret: knowing it is
-// enough to release its holds. It is the same in every process, so that a proxy may send a release
-// to another instance than the one that showed the entry.
+// If the tree no longer has that entry, the page releases nothing, whatever its owner holds by
+// then. The page looks right before the release. The release then takes everything that the owner
+// has, including what it acquired in between. The key consists of hashes, because an owner is a
+// secret: knowing it is enough to release its holds. The key is the same in every process, so a
+// proxy may send the release to another instance than the one that showed the entry.
 package admin

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// history is the answer about the waits that are over.
+// history is the answer about past waits.
 type history struct {
 	Instance string    `json:"instance"`
 	Since    time.Time `json:"since"`

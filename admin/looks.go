@@ -14,7 +14,7 @@ import (
 // lookTimeout is how long the lock store may take to answer a look.
 const lookTimeout = 5 * time.Second
 
-// looks has what was seen of each tree last, and of all trees at the zero tree, so that many
+// looks has the latest view of each tree, and at the zero tree that of all trees, so that many
 // viewers cost the lock store no more than one.
 type looks struct {
 	log   *slog.Logger
@@ -30,8 +30,8 @@ type looked struct {
 	err  error
 }
 
-// of returns what is known of a tree, by a new look if the last one was that long ago. A viewer
-// that leaves ends no look, because others may wait for it.
+// of returns the latest view of a tree, and looks again if that is older than every. A viewer that
+// leaves ends no look, because others may wait for it.
 func (l *looks) of(ctx context.Context, tree pathlock.Tree, every time.Duration, look func(ctx context.Context) (any, error)) (any, error) {
 	l.mu.Lock()
 	k := l.known[tree]
@@ -70,8 +70,8 @@ func (l *looks) forget(tree pathlock.Tree) {
 	delete(l.known, pathlock.Tree{})
 }
 
-// answer sends what a look has seen, with the time of the answer, or 304 to a client that has the
-// same. The time is by the clock of the view's times, which is ahead of this process's by ahead.
+// answer sends a view, with the time of the answer, or 304 to a client that has the same. The time
+// is by the same clock as the view's times, which is ahead of this process's by ahead.
 func answer(w http.ResponseWriter, r *http.Request, view any, ahead time.Duration) {
 	body := encode(view)
 	etag := `"` + hashed(string(body)) + `"`

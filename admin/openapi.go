@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// operation is what answers at a path, and what it takes and gives if it is of the API.
+// operation is what answers at a path and, if it belongs to the API, its input and output.
 type operation struct {
 	method, summary string
 	// anybody says that a page of another origin may ask for it.

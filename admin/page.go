@@ -117,8 +117,8 @@ func (p *page) mayRelease(r *http.Request) (who string, err error) {
 }
 
 // isForeign reports whether a page of another origin makes the browser ask. Programs are not
-// foreign. The browser would keep the answer of a GET from the foreign page, but the work would be
-// done.
+// foreign. The browser would hide the answer of a GET from the foreign page, but the server would
+// do the work.
 func (p *page) isForeign(r *http.Request) bool {
 	asPost := *r
 	asPost.Method = http.MethodPost

@@ -43,7 +43,7 @@ type releasedAnswer struct {
 	Entries int `json:"entries"`
 }
 
-// serveRelease takes away everything that an owner holds and waits for in a tree.
+// serveRelease takes away an owner's holds and places in the queue of a tree.
 func (p *page) serveRelease(w http.ResponseWriter, r *http.Request) {
 	who, err := p.mayRelease(r)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// mostEdges is how many of those in its way an entry names.
+// mostEdges is the most blockers that an entry names.
 const mostEdges = 10
 
 // treeView is a tree as the page shows it.
@@ -108,9 +108,9 @@ func holderID(tree pathlock.Tree, owner pathlock.Owner) string {
 	return hashed("pathlock admin\x00" + tree.Namespace() + "\x00" + tree.ID() + "\x00" + string(owner))
 }
 
-// entryKeys names each entry of a snapshot among all that its tree has and ever had. All instances
-// give an entry the same key, and an owner's next request has another one. Equal waits of one owner
-// that began at once share a key: nothing tells them apart.
+// entryKeys names each entry of a snapshot uniquely among all that its tree has and ever had. All
+// instances give an entry the same key, and an owner's next request has another one. Equal waits of
+// one owner that began at the same time share a key: nothing tells them apart.
 func entryKeys(s *pathlock.Snapshot) map[*pathlock.Entry]string {
 	keys := make(map[*pathlock.Entry]string, len(s.Holders)+len(s.Waiters))
 	for _, all := range [][]pathlock.Entry{s.Holders, s.Waiters} {
@@ -122,8 +122,8 @@ func entryKeys(s *pathlock.Snapshot) map[*pathlock.Entry]string {
 }
 
 // entryKey names an entry by its fence, which no other grant has. A request that waits has none: it
-// is named by when its wait began, and by a hash of what it asks for. The owner is in that, so that
-// nobody can find redacted names by trying.
+// is named by when its wait began, and by a hash of what it asks for. That hash includes the owner,
+// so that nobody can guess redacted names by trial.
 func entryKey(tree pathlock.Tree, h *pathlock.Entry) string {
 	holder := holderID(tree, h.Owner)
 	if h.Fence != 0 {
@@ -142,7 +142,7 @@ func hashed(s string) string {
 	return base32.StdEncoding.EncodeToString(sum[:10])
 }
 
-// hidden stands for a name that is redacted to nothing: without it, a node would look like the one
+// hidden replaces a name that is redacted to nothing: without it, a node would look like the one
 // above it.
 const hidden = "…"
 

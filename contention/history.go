@@ -13,7 +13,7 @@ import (
 type History struct {
 	// Since is when the recorder began.
 	Since time.Time
-	// Capacity is how many waits are kept, and Dropped how many were forgotten for later ones.
+	// Capacity is how many waits are kept, and Dropped how many made room for later ones.
 	Capacity, Dropped int
 	// Waits are those that are kept, the last one to end first.
 	Waits []Wait
@@ -26,8 +26,8 @@ type Wait struct {
 	Owner  pathlock.Owner
 	Note   string
 	Origin pathlock.Origin
-	// Path is where it met what was in its way, and Mode what it wanted there, 0 if it wanted the
-	// gate. Gate says that one of the two asked for the tree's gate.
+	// Path is the contested node, and Mode the mode that the request wanted there, 0 if it wanted
+	// the gate. Gate says that the request or its blocker asked for the tree's gate.
 	Path pathlock.Path
 	Mode pathlock.Mode
 	Gate bool
@@ -37,7 +37,7 @@ type Wait struct {
 	// request could wait; "cancelled", when whoever asked gave up; "deadlock", when the wait would
 	// never have ended; and "failed", as when the store could not be reached.
 	Outcome string
-	// Blocker is one of those in its way, zero if that is not known.
+	// Blocker is one of its blockers, zero if none is known.
 	Blocker pathlock.Blocker
 }
 
@@ -86,7 +86,7 @@ func newWait(e pathlock.Event, now time.Time) *Wait {
 	return w
 }
 
-// blame notes whom a snapshot has seen in the way of the wait, which is an entry there.
+// blame records who blocks the wait, by a snapshot that has the wait as an entry.
 func (w *Wait) blame(self pathlock.Entry, by pathlock.Blocking) {
 	e := by.Entry
 	w.Path, w.Mode, w.Gate = by.Path, 0, w.Gate || e.Gate
@@ -98,7 +98,7 @@ func (w *Wait) blame(self pathlock.Entry, by pathlock.Blocking) {
 	}
 }
 
-// end notes how the wait ended. A refusal says who was in the way at the end.
+// end records how the wait ended. A refusal says who blocked it at the end.
 func (w *Wait) end(err error, now time.Time) {
 	w.Ended, w.Outcome = now, outcomeOf(err)
 	if conflict, ok := errors.AsType[*pathlock.ConflictError](err); ok && !conflict.Blocker.IsZero() {

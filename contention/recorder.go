@@ -1,5 +1,5 @@
-// Package contention remembers who waited for whom. A wait is usually over when somebody looks at
-// the locks, and a snapshot shows nothing of it. A [Recorder] keeps the last waits:
+// Package contention remembers who waited for whom. By the time somebody looks at the locks, a wait
+// is usually over, and a snapshot shows no trace of it. A [Recorder] keeps the last waits:
 //
 //	recorder := contention.New(store, contention.Config{})
 //	defer recorder.Close()
@@ -12,7 +12,7 @@
 // learn who blocks it. It does so at most 20 times a second, one at a time, on a goroutine of its
 // own that [Recorder.Close] ends. The error of a refused request also says who blocked it. Waits in
 // other processes are in their own recorders. The recorder leaves out candidates and observers of
-// package election, which wait for as long as all is well.
+// package election, which wait as long as the leader is well.
 package contention
 
 import (
@@ -60,8 +60,8 @@ type Recorder interface {
 	pathlock.Observer
 	// History returns what is remembered.
 	History() History
-	// Close ends the recorder's goroutine, and returns when it has ended. What is recorded stays
-	// readable, and later waits are recorded without a look at who is in the way.
+	// Close ends the recorder's goroutine, and returns when it has ended. The history stays
+	// readable, and later waits are recorded without a look at who blocks them.
 	Close()
 }
 
@@ -70,7 +70,7 @@ type recorder struct {
 	store  pathlock.Store
 	config Config
 	since  time.Time
-	// wake tells the watcher that there is something to wait for.
+	// wake tells the watcher that a wait has begun.
 	wake chan struct{}
 	stop context.CancelFunc
 	done chan struct{}
@@ -84,8 +84,8 @@ type recorder struct {
 	dropped int
 }
 
-// New returns a recorder that learns from store who is in the way of those that wait. Give it to
-// the locker on the same store with [pathlock.WithObserver], and close it at the end.
+// New returns a recorder that asks store who blocks the waiters. Give it to the locker on the same
+// store with [pathlock.WithObserver], and close it at the end.
 func New(store pathlock.Store, config Config) Recorder {
 	config.Threshold = max(cmp.Or(config.Threshold, defaultThreshold), 0)
 	config.Capacity = max(cmp.Or(config.Capacity, defaultCapacity), 1)
@@ -219,7 +219,7 @@ func (r *recorder) ripe(now time.Time) (ripe map[pathlock.Tree][]*acquisition, n
 	return ripe, 0
 }
 
-// look learns from a snapshot who is in the way of those that wait in a tree.
+// look learns from a snapshot who blocks the waiters of a tree.
 func (r *recorder) look(ctx context.Context, tree pathlock.Tree, waiting []*acquisition) {
 	ctx, stop := context.WithTimeout(ctx, lookTimeout)
 	defer stop()

@@ -14,22 +14,22 @@
 //
 // The lock store names one leader at a time, and terms grow with every leader. If a leader was
 // stopped past its lease, its context says so before it acts, if it looks: see
-// [Leadership.Context]. It may be stopped again between that look and the act, and no lock can
-// prevent that. So if a late act would do harm, pass the term along with it: the written row stores
+// [Leadership.Context]. It may be stopped again between that look and its next action, and no lock
+// can prevent that. So if a late action would do harm, pass the term along: the written row stores
 // the term of its latest writer, and refuses smaller ones.
 //
 // # How it works
 //
 // An election is a tree in the namespace "election". The leader has two nodes of it exclusively:
 // the seat, for which all candidates queue, and a node of its own with a random name. Observers
-// wait for the latter with a shared lock, which is granted when the leader has gone, and stands in
-// no candidate's way. So the store wakes observers, and even observers that hang neither delay an
-// election nor take part in one. A leader that proclaims another value takes the seat and a new
-// node with it, and then gives up the grant that it had. The node's name begins with the term.
+// wait for the latter with a shared lock, which the store grants when the leader has gone, and
+// which blocks no candidate. So the store wakes observers, and even observers that hang neither
+// delay an election nor take part in one. A leader that proclaims another value acquires the seat
+// and a new node with it, and then gives up its old grant. The node's name begins with the term.
 //
-// While nobody leads, there is nothing to wait for. Then observers look at the store from time to
-// time: see [Election.Observe]. A candidate that waits is elected when the leader goes, so this is
-// rare.
+// While nobody leads, observers have nothing to wait for, and look at the store from time to time:
+// see [Election.Observe]. This is rare, since a waiting candidate leads as soon as the leader has
+// gone.
 package election
 
 import (
@@ -53,24 +53,24 @@ const namespace = "election"
 // maxValueBytes is the longest value of a candidate, in bytes.
 const maxValueBytes = pathlock.MaxNoteBytes
 
-// The operations of an election's requests, in their [pathlock.Origin]. Candidates and observers
-// wait for as long as a term lasts, in the best of health. By the operation, metrics and alerts
-// tell them from requests that are held up.
+// The operations of an election's requests, in their [pathlock.Origin]. Healthy candidates and
+// observers wait for as long as a term lasts. The operation lets metrics and alerts distinguish
+// them from requests that are held up.
 const (
 	operationCampaign = "campaign"
 	operationObserve  = "observe"
 )
 
 // Election is a named office that one candidate at a time holds. The election "nightly" is the tree
-// ("election", "nightly"), for [pathlock.Locker.Snapshot] and [pathlock.Locker.ForceRelease]. It is
-// nothing but the name and the lock store: any number of goroutines may use it, and those of the
-// same name on one store are the same election.
+// ("election", "nightly"), for [pathlock.Locker.Snapshot] and [pathlock.Locker.ForceRelease]. It
+// consists only of the name and the lock store: any number of goroutines may use it, and elections
+// with the same name on one store are the same election.
 type Election struct {
 	// Lease is how long a leader outlives the last sign of life of its process. 0 means the
 	// locker's default. Set it before the first use.
 	Lease time.Duration
-	// MaxHold is how long a term lasts at most, also if the leader hangs in a process that lives:
-	// see [pathlock.Request.MaxHold]. 0 means that only a deadline of the context given to Campaign
+	// MaxHold bounds a term, even if the leader hangs in a living process: see
+	// [pathlock.Request.MaxHold]. 0 means that only a deadline of the context given to Campaign
 	// bounds it. Set it before the first use.
 	MaxHold time.Duration
 
@@ -88,21 +88,21 @@ func New(locker *pathlock.Locker, name string) *Election {
 // Name returns the name of the election.
 func (e *Election) Name() string { return e.name }
 
-// Campaign waits until the candidate leads, or ctx ends. The caller has to resign, also when the
+// Campaign waits until the candidate leads, or ctx ends. The caller must resign, even after the
 // leadership has been lost.
 //
 // The value says who leads, such as a name or an address, to all that observe the election. It is
 // valid UTF-8 of at most 512 bytes, and no secret: everybody who can read the lock store sees
 // it, as the hold's note in a [pathlock.Snapshot], in errors and in logs.
 //
-// The leadership's context descends from ctx, and a deadline of ctx ends the leadership too,
-// resigned or not. To bound only the wait, cancel ctx by a timer that is stopped on success.
+// The leadership's context descends from ctx, so a deadline of ctx also ends the leadership. To
+// bound only the wait, cancel ctx by a timer that you stop on success.
 //
 // Under the context of a leadership of the same election, Campaign returns the same term at once,
 // with the value that it has. The candidate leads until both leaderships have resigned.
 //
 // Errors are those of [pathlock.Locker.Acquire], and match [pathlock.ErrInvalidRequest] for an
-// impossible value. After an error nobody campaigns.
+// impossible value. After an error, the candidate no longer campaigns.
 func (e *Election) Campaign(ctx context.Context, value string) (*Leadership, error) {
 	if err := checkValue(value); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (e *Election) acquire(ctx context.Context, value string, wait time.Duration
 	if err != nil {
 		return nil, err
 	}
-	// Whatever else the caller holds, it is one candidate among others.
+	// Whatever else the caller holds, it is a candidate like any other.
 	return e.locker.Acquire(ctx, pathlock.Request{
 		Tree: tree, Claims: claims, Wait: wait, Lease: e.Lease, MaxHold: cmp.Or(e.MaxHold, pathlock.Forever), Note: value,
 		// The work under the leadership is no campaign, and keeps the operation of ctx.
@@ -199,16 +199,16 @@ type Leadership struct {
 // [pathlock.ErrLost], by the clock no later than the lease, so before the next leader begins,
 // whether the store answers or not.
 //
-// After the process or its host was stopped, its Err is right at once, and Done is closed within a
-// second. So check Err before each step that only a leader may take, besides waiting for Done.
-// Contexts that descend from it end with Done.
+// After the process or its host was stopped, Err is right at once, and Done closes within a second.
+// So besides waiting for Done, check Err before each step that only a leader may take. Contexts
+// that descend from it end with Done.
 //
 // Under it, [Election.Campaign] of the same election returns the same term. Other locks that are
-// acquired under it are owned as under the context given to Campaign.
+// acquired under it have the same owner as under the context given to Campaign.
 func (l *Leadership) Context() context.Context { return l.ctx }
 
-// Term returns a number that grows strictly with every leader of the election, the fence of its
-// lock. A late write of an earlier leader has a smaller one.
+// Term returns the fence of the leader's lock, a number that grows strictly with every leader of
+// the election. So a late write of an earlier leader carries a smaller one.
 func (l *Leadership) Term() uint64 { return l.lock.Fence() }
 
 // Value returns the value that the leader campaigned with, or has proclaimed since.
@@ -218,8 +218,8 @@ func (l *Leadership) Value() string { return l.own.value() }
 // with the next look. Values are as in [Election.Campaign].
 //
 // Errors are those of [pathlock.Locker.Acquire], and match [pathlock.ErrNotHeld] after the
-// resignation. After one that does not match [pathlock.ErrLost] or ErrNotHeld, the leader leads
-// with the value that it had.
+// resignation. After any error but [pathlock.ErrLost] and ErrNotHeld, the leader goes on leading
+// with its old value.
 func (l *Leadership) Proclaim(ctx context.Context, value string) error {
 	if err := checkValue(value); err != nil {
 		return err

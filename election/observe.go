@@ -14,14 +14,14 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// The first and the longest pause between two looks at a store that wakes nobody, a quarter more or
-// less: observers that began together soon look at different times.
+// The first and the longest pause between two looks at a store that wakes nobody. Each pause varies
+// by a quarter, so that observers that began together soon look at different times.
 const (
 	firstPause   = 40 * time.Millisecond
 	longestPause = 800 * time.Millisecond
 )
 
-// Leader is who leads an election, as others see it. The zero Leader says that nobody does.
+// Leader says who leads an election, as others see it. The zero Leader means that nobody does.
 type Leader struct {
 	// Value is what the leader campaigned with, or has proclaimed since.
 	Value string
@@ -43,21 +43,21 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 	return leader, err
 }
 
-// Observe yields who leads now, and then every leader that comes after and every value that is
+// Observe yields the current leader, and then every later leader and every value that is
 // proclaimed, until ctx ends. It yields the zero Leader while nobody leads. A leader whose term has
 // ended before the observer looks may be left out, and so may a value, but never the latest.
 //
-// What it yields may have changed already: a leader knows by its own context whether it leads, and
-// others must not conclude it from here.
+// A yielded leader may already be out of date. A leader knows by its own context whether it leads,
+// and nobody may conclude it from here.
 //
 // Between two leaders it waits for the store to wake it, as one waiter in the election's tree. It
 // asks the store three times for each leader. While nobody leads, it looks again after 50 ms, and
-// then less and less often, down to once a second. It does the same if the store cannot take more
+// then less and less often, down to once a second. It does the same if the store accepts no more
 // waiters.
 //
 // If the store does not answer, it yields an error that matches [pathlock.ErrUnavailable], and goes
-// on, at the same pace. The first answer after that is yielded again. Any other error is the last
-// thing that it yields, such as [pathlock.ErrInvalidTree] and [pathlock.ErrClosed].
+// on at the same pace. It yields the first answer after that even if nothing has changed. Any other
+// error, such as [pathlock.ErrInvalidTree] or [pathlock.ErrClosed], ends it.
 func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 	return func(yield func(Leader, error) bool) {
 		var known pathlock.Path // the own node of the leader that was yielded last, "/" for none

@@ -49,15 +49,15 @@ func newCapture(c *gin.Context, max int) *capture {
 	}
 }
 
-// begin notes the headers, before they are sent.
+// begin records the headers before they are sent.
 func (w *capture) begin() {
 	if w.sent == nil {
 		w.sent, w.late = w.Header().Clone(), w.request().Err() != nil
 	}
 }
 
-// headers are those that the handler has set. What was there before comes again with the
-// repetition, and may depend on it: a middleware that compresses goes by Accept-Encoding.
+// headers returns the headers that the handler has set. Outer middleware sets its own again for the
+// repetition, and they may depend on it: a middleware that compresses heeds Accept-Encoding.
 func (w *capture) headers() http.Header {
 	w.begin()
 	own := make(http.Header)
@@ -69,11 +69,11 @@ func (w *capture) headers() http.Header {
 	return own
 }
 
-// final reports whether the answer is the handler's last word. A panic is answered by somebody
-// else, and so is an error that was only added to gin's: a middleware further out makes an answer
-// of it. What a failure has broken off is no answer. A client that goes away is answered by nobody,
-// in part, or with a failure that comes from its going; so is one whose request has lost its locks.
-// A status such as 204 is an answer, but 200 is also that of a handler which says nothing.
+// final reports whether the answer is the handler's last word. Somebody else answers a panic, and a
+// middleware further out answers an error that was only added to gin's. An answer that a failure
+// broke off does not count. If the client goes away, or the request loses its locks, the handler
+// may answer nothing, a part, or a failure that only that caused. A status such as 204 is an
+// answer, but 200 may come from a handler that says nothing.
 func (w *capture) final(errors bool) bool {
 	gone, failed, silent := w.client.Err() != nil, w.Status() >= http.StatusBadRequest, w.Status() == http.StatusOK
 	switch {
@@ -84,9 +84,9 @@ func (w *capture) final(errors bool) bool {
 	}
 }
 
-// whole reports whether the handler has said everything that it had to say, as far as one can tell.
-// When the client goes away, many a handler stops, and what it has written is no answer then. What
-// it wrote in one go, when the client had gone already, is.
+// whole reports whether the handler has written its whole answer, as far as one can tell. When the
+// client goes away, many handlers stop half-way, and the part does not count. An answer that a
+// handler wrote in one go, after the client had gone, does.
 func (w *capture) whole() bool {
 	w.begin()
 	if declared := w.sent.Get("Content-Length"); declared != "" {
@@ -110,7 +110,7 @@ func (w *capture) keep(b []byte) {
 	w.body = append(w.body, b...)
 }
 
-// Write implements [io.Writer]. What the client does not get any more is part of the answer.
+// Write implements [io.Writer]. Bytes that no longer reach the client still belong to the answer.
 func (w *capture) Write(b []byte) (int, error) {
 	w.keep(b)
 	return w.ResponseWriter.Write(b)
@@ -128,8 +128,8 @@ func (w *capture) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{w}, r)
 }
 
-// WriteHeader implements [http.ResponseWriter]. A failure that comes when the answer has begun
-// changes nothing of what is sent, but the rest of the answer is missing.
+// WriteHeader implements [http.ResponseWriter]. A failure after the answer has begun cannot change
+// what was sent, but the rest of the answer is missing.
 func (w *capture) WriteHeader(status int) {
 	w.broken = w.broken || w.sent != nil && status >= http.StatusBadRequest && status != w.Status()
 	w.ResponseWriter.WriteHeader(status)

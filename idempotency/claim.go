@@ -11,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// The ways in which [Once] does not get its key, besides errors of the database. Requests are
-// answered instead.
+// The reasons why [Once] does not get its key, besides errors of the database. Requests get an
+// answer instead.
 var (
 	// ErrInUse: an earlier run with the key had not ended after [Config.Wait]. Try again later.
 	ErrInUse = errors.New("idempotency: another run with this key is still in progress")
@@ -20,7 +20,7 @@ var (
 	ErrReused = errors.New("idempotency: the key was used for something else")
 )
 
-// errNoMore: what the key stands for has taken place, and its answer is not known.
+// errNoMore: the work of the key is done, but its answer is not known.
 var errNoMore = errors.New("idempotency: the answer is lost")
 
 // The pauses between two reads of a key whose request is running. No database can wake a client

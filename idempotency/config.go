@@ -37,12 +37,12 @@ const (
 
 // Config is how keys are handled. Scope is required for requests.
 type Config struct {
-	// Scope returns who sends a request, such as the id of the user. Keys of different scopes have
-	// nothing to do with each other: nobody gets somebody else's answer. A request with a key whose
-	// scope is empty is answered with 500, and does nothing: it is one that nobody has
-	// authenticated, and others may have sent its key. [OneScope] is for services whose callers may
-	// see everything that any of them was answered. Without a Scope, keys are for [Once] alone, and
-	// Handle answers every request with 500.
+	// Scope returns who sends a request, such as the id of the user. Keys of different scopes are
+	// independent: nobody gets somebody else's answer. A request with a key whose scope is empty is
+	// answered with 500, and does nothing: nobody has authenticated it, and others may have sent
+	// its key. [OneScope] is for services whose callers may see everything that any of them was
+	// answered. Without a Scope, keys are for [Once] alone, and Handle answers every request with
+	// 500.
 	Scope func(c *gin.Context) string
 	// Required refuses requests without a key. By default they run as if Handle were not there.
 	Required bool
@@ -52,8 +52,8 @@ type Config struct {
 	// Lease is how long a request may take. After that, a repetition may take its place, and then
 	// the request can no longer commit anything. Defaults to a minute.
 	Lease time.Duration
-	// Keep is how long an answer is kept. Tell your clients: a key that is sent again later is a
-	// new one. Defaults to a day.
+	// Keep is how long an answer is kept. Tell your clients, because after that the key counts as
+	// new. Defaults to a day.
 	Keep time.Duration
 	// MaxBody is the largest body of a request with a key, in bytes. Defaults to 1 MiB.
 	MaxBody int64
@@ -71,12 +71,12 @@ type Config struct {
 	// redirections, and refusals that the same request would get again. These are not:
 	//
 	//   - 5xx: something failed, and the repetition may succeed;
-	//   - 408, 409, 412, 421, 423, 425, 429 and the like, which depend on what else goes on;
+	//   - 408, 409, 412, 421, 423, 425, 429 and the like, which depend on other requests;
 	//   - 206, 401, 403, 406, 407, 411, 415-417, 426, 428 and 431, which depend on what is not part
 	//     of the request's fingerprint.
 	//
-	// Usually nothing has taken place then, and a repetition runs. If something was committed
-	// nevertheless, a repetition gets 409.
+	// With these, usually nothing was committed, and a repetition runs. If something was, a
+	// repetition gets 409.
 	Records func(status int) bool
 	// Table is the table of keys. Defaults to pathlock_idempotency.
 	Table string

@@ -12,9 +12,9 @@
 //   - [Keys.Handle] claims the key, before the route's locks are taken: it inserts the row, and
 //     commits that. A claim has a lease, after which a repetition may take it over.
 //   - In the transaction of the effect, [Record] writes the answer into the row.
-//   - In each transaction that is committed under the request's context without [Record], Handle
-//     notes in the row that something has taken effect.
-//   - After the handler, Handle records what was answered, unless Record did.
+//   - In each transaction committed under the request's context without [Record], Handle notes in
+//     the row that something has taken effect.
+//   - After the handler, Handle records the answer, unless Record did.
 //
 // So a crash at any point leaves one of three things: a claim without an effect, which a repetition
 // takes over once its lease has ended; an effect with its answer; or an effect whose answer is

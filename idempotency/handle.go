@@ -30,7 +30,7 @@ const (
 	slugLost      = "idempotency-answer-lost"
 )
 
-// finishTimeout bounds how long the end of a request is being recorded.
+// finishTimeout bounds how long recording the end of a request may take.
 const finishTimeout = 5 * time.Second
 
 // Handle is the middleware. Mount it after authentication, and before
@@ -45,7 +45,7 @@ const finishTimeout = 5 * time.Second
 //
 //   - 400 idempotency-key-missing, idempotency-key-malformed;
 //   - 409 idempotency-key-in-use: the first request is still running; Retry-After says when to ask;
-//   - 409 idempotency-answer-lost: the first request has taken place, and its answer is not known;
+//   - 409 idempotency-answer-lost: the first request took effect, and its answer is not known;
 //   - 422 idempotency-key-reused: the method, the URL or the body differ;
 //   - 408 request-timeout, 413 too-large, and 503 database-unavailable: nothing was run.
 func (k *Keys) Handle(c *gin.Context) {
@@ -138,7 +138,7 @@ func (k *Keys) refuse(c *gin.Context, err error) {
 	}
 }
 
-// misplaced refuses a request that the program has not prepared as it should.
+// misplaced refuses a request that the program has prepared wrongly.
 func (k *Keys) misplaced(c *gin.Context, reason string) {
 	k.config.Log.ErrorContext(c.Request.Context(), "idempotency: "+reason, "route", c.FullPath())
 	k.fail(c, internal())
@@ -148,7 +148,7 @@ func internal() *middleware.Problem {
 	return middleware.NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more")
 }
 
-// replay answers what was recorded.
+// replay sends the recorded answer.
 func (k *Keys) replay(c *gin.Context, found *row) {
 	headers := make(http.Header)
 	if err := json.Unmarshal([]byte(found.Headers), &headers); err != nil {
@@ -181,7 +181,8 @@ func (r *request) run(c *gin.Context) {
 		}
 	}()
 	defer func() {
-		// gin.Engine.HandleContext takes away what was set, and the writer: nobody saw the answer.
+		// gin.Engine.HandleContext removes values and the writer from c: nobody recorded the
+		// answer.
 		w.incomplete = w.incomplete || !c.GetBool(r)
 		w.broken = w.broken || isAborted(c.Errors[min(errorsBefore, len(c.Errors)):])
 		// c.Writer stays: c may be another request's now. What comes is passed on.
@@ -206,8 +207,8 @@ func isAborted(errs []*gin.Error) bool {
 	return slices.ContainsFunc(errs, func(e *gin.Error) bool { return errors.Is(e, http.ErrAbortHandler) })
 }
 
-// finish records how the request ended: its answer, or that nothing has taken place, or that
-// something has, but nobody has its answer.
+// finish records how the request ended: with its answer, without any effect, or with an effect
+// whose answer nobody has.
 func (r *request) finish(ctx context.Context, w *capture, final bool) error {
 	if r.recorded.Load() {
 		return nil

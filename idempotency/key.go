@@ -79,7 +79,7 @@ func hash(texts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// fingerprint tells requests apart that were sent under one key.
+// fingerprint distinguishes requests that were sent under one key.
 func (k *Keys) fingerprint(c *gin.Context) (string, error) {
 	body, err := web.ReadBody(c.Writer, c.Request, c, k.config.MaxBody, k.config.BodyTimeout)
 	if err != nil {

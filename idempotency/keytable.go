@@ -134,13 +134,13 @@ func (k *Keys) Purge(ctx context.Context) (rows int64, err error) {
 const (
 	// A state of 0 is a claim: a request runs, and has committed nothing.
 	_ = iota
-	// committed: something has taken place, and the answer is not recorded.
+	// committed: something has taken effect, and the answer is not recorded.
 	committed
 	// answered: the answer is recorded.
 	answered
 )
 
-// row is what is known of a key.
+// row is what the table has about a key.
 type row struct {
 	Fingerprint string
 	Attempt     string
@@ -152,7 +152,7 @@ type row struct {
 	Lapsed, Expired int
 }
 
-// failureOf returns what an error means, even if the DB has no plugin that knows.
+// failureOf returns what an error means, even if no plugin is registered with the DB.
 func (k *Keys) failureOf(err error) pathlock.Failure {
 	if failure := pathlock.FailureOf(err); failure != "" || err == nil {
 		return failure

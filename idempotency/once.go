@@ -15,12 +15,12 @@ import (
 
 // Key names what [Once] does once.
 type Key struct {
-	// Scope is who does it, and whose ID it is, such as "billing: orders". It is required: of two
-	// consumers of one message with one scope, only the first one would do anything. A scope of
-	// requests, of [Config.Scope], has other keys, even if the text is the same.
+	// Scope names the consumer, and whose ID it is, such as "billing: orders". It is required: of
+	// two consumers of one message with one scope, only the first one would do anything. Scopes of
+	// requests, from [Config.Scope], have separate keys, even if the text is the same.
 	Scope string
-	// ID is what all deliveries of a message, or all tries of a job, have in common. It is
-	// required, and may have any length.
+	// ID is the same for all deliveries of a message, or all tries of a job. It is required, and
+	// may have any length.
 	ID string
 	// Payload is what the ID stands for, such as the body of the message, or nil. The error matches
 	// [ErrReused] if the ID was used for another one. The table has a hash of it.
@@ -28,13 +28,13 @@ type Key struct {
 }
 
 // Once runs fn in a transaction on the database of keys, and returns its result, which is committed
-// together with what fn has written in tx. A repetition gets the recorded result, as JSON can tell
-// it, and does not run fn.
+// together with what fn has written in tx. A repetition gets the recorded result, decoded from
+// JSON, and does not run fn.
 //
-// It is for consumers of messages, jobs and whatever else comes more than once without HTTP. The
-// table, its sweep and the bounds of [Config] are those of requests: a repetition waits for up to
-// Wait while another one runs, then the error matches [ErrInUse]; the result is kept for Keep. If
-// the process is killed before the commit, a repetition runs once Lease is over.
+// It is for message consumers, jobs and other work that may arrive more than once without HTTP. It
+// shares the table, its clean-up and the bounds of [Config] with requests: a repetition waits for
+// up to Wait while another one runs, then the error matches [ErrInUse]; the result is kept for
+// Keep. If the process is killed before the commit, a repetition runs once Lease is over.
 //
 // After an error of fn, or a panic, nothing is written or recorded, and a repetition runs. The same
 // is true of a result of more than [Config.MaxAnswer] bytes. After any other error, send the key
@@ -42,8 +42,8 @@ type Key struct {
 // [ErrTakenOver] if fn took longer than Lease and a repetition has taken its place: then nothing of
 // it was committed.
 //
-// fn runs in [gormplugin.Transaction], which may run it several times. What it does outside of tx
-// is done at least once. The DB needs no plugin, unless fn writes guarded tables.
+// fn runs in [gormplugin.Transaction], which may run it several times. Its effects outside of tx
+// happen at least once. The DB needs no plugin, unless fn writes guarded tables.
 func Once[T any](ctx context.Context, keys *Keys, key Key, fn func(tx *gorm.DB) (T, error)) (result T, err error) {
 	if key.Scope == "" || key.ID == "" {
 		return result, errors.New("idempotency: the key has no scope, or no ID")

@@ -16,25 +16,26 @@ import (
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
-// Answer is what a repetition of a request is answered.
+// Answer is the answer to a repetition of a request.
 type Answer struct {
 	Status int
-	// Header has the headers to record. Only those of [Config.Headers] and its defaults are.
+	// Header has the headers to record. Only those in [Config.Headers] and its defaults are
+	// recorded.
 	Header http.Header
 	Body   []byte
 }
 
-// Record writes the answer of the request into the transaction of its effect: either both are
-// committed, or none is. tx runs under the context of the request. Without a key, Record does
-// nothing, so a handler need not know whether there is one. The handler still answers by itself,
-// and should answer the same.
+// Record writes the answer of the request into the transaction of its effect: both are committed,
+// or neither. tx runs under the context of the request. Without a key, Record does nothing, so a
+// handler need not know whether there is one. The handler still answers by itself, and should
+// answer the same.
 //
 // Call it last in the transaction: from then on, repetitions may have to wait for the commit. If a
 // request has several transactions, call it in the last one.
 //
-// A body larger than [Config.MaxAnswer] is not recorded: repetitions are told that the request has
-// taken place. An error has to roll the transaction back. It matches [ErrTakenOver] if a repetition
-// has taken the place of the request, [ErrEnded] after its end, [ErrElsewhere] if tx is in another
+// A body larger than [Config.MaxAnswer] is not recorded: repetitions learn that the request took
+// effect. Roll the transaction back after an error. It matches [ErrTakenOver] if a repetition has
+// taken the place of the request, [ErrEnded] after its end, [ErrElsewhere] if tx is in another
 // database than the table of keys, and [gormplugin.ErrUnmanagedTransaction] if tx is not a
 // transaction of the plugin's.
 func Record(tx *gorm.DB, answer Answer) error {
@@ -57,7 +58,7 @@ func Record(tx *gorm.DB, answer Answer) error {
 	return r.note(tx, k.sql.record, answer.Status, headers, answer.Body, k.config.Keep.Milliseconds(), r.id, r.attempt)
 }
 
-// RecordJSON is [Record] of what c.JSON(status, value) answers.
+// RecordJSON records the answer that c.JSON(status, value) sends: see [Record].
 func RecordJSON(tx *gorm.DB, status int, value any) error {
 	if requestOf(tx.Statement.Context) == nil {
 		return nil
@@ -84,27 +85,27 @@ func (k *Keys) encode(all http.Header) (string, error) {
 	return string(text), nil
 }
 
-// ErrTakenOver is why a transaction of a request was rolled back: the request took longer than
-// [Config.Lease], and a repetition has taken its place. The error wraps a [*middleware.Problem] of
-// status 409.
+// ErrTakenOver means that a transaction of a request was rolled back because the request took
+// longer than [Config.Lease], and a repetition has taken its place. The error wraps a
+// [*middleware.Problem] of status 409.
 var ErrTakenOver = errors.New("idempotency: a repetition has taken the place of the request")
 
-// ErrEnded is why a transaction that came after the end of its request was rolled back: the request
-// was answered with a failure, so its key is free, and a repetition may run.
+// ErrEnded means that a transaction was rolled back because its request had already ended with a
+// failure, so the key is free, and a repetition may run.
 var ErrEnded = errors.New("idempotency: the request has ended, and its key was given back")
 
-// ErrElsewhere is why a transaction of a request was rolled back: its database does not have the
-// request's row, so a repetition could not know of it. [AtLeastOnce] is for such databases. If the
-// transaction came through another pool of connections to the database of the keys, a repetition
-// has taken the place of the request, as with [ErrTakenOver].
+// ErrElsewhere means that a transaction of a request was rolled back because its database does not
+// have the request's row, so a repetition could not know of the transaction. [AtLeastOnce] is for
+// such databases. If the transaction came through another pool of connections to the database of
+// the keys, a repetition has taken the place of the request, as with [ErrTakenOver].
 var ErrElsewhere = errors.New("idempotency: the transaction is in another database than the table of keys, so a repetition of the request would do it again; if it may, begin it under AtLeastOnce(ctx)")
 
 // atLeastOnceKey is the context key of [AtLeastOnce].
 type atLeastOnceKey struct{}
 
-// AtLeastOnce returns a context for transactions that the request's row does not know of: each
-// repetition that runs does them again. It is for databases other than that of the keys, such as
-// one of audit records, where the plugin is in use as well. Locks and values are those of ctx.
+// AtLeastOnce returns a context for transactions that the request's row does not record: each
+// repetition that runs does them again. It is for other databases than that of the keys, such as
+// one of audit records, that use the plugin as well. Locks and values are those of ctx.
 func AtLeastOnce(ctx context.Context) context.Context {
 	return context.WithValue(ctx, atLeastOnceKey{}, true)
 }

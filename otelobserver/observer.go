@@ -20,11 +20,11 @@ import (
 type Observer interface {
 	pathlock.Observer
 
-	// LinkBlockers has each wait that is recorded linked to the acquisitions that it waits for:
-	// those that hold what it asks for, and those before it in the queue. At the beginning of a
-	// wait, a goroutine takes a [pathlock.Locker.Snapshot] of the tree. It ends within a second,
-	// and no later than the wait; at most four run at once. A wait without a search is linked to
-	// the acquisition that it is refused for, if it is refused.
+	// LinkBlockers makes the observer link each recorded wait to the acquisitions that it waits
+	// for: those that hold what it asks for, and those ahead of it in the queue. At the beginning
+	// of a wait, a goroutine takes a [pathlock.Locker.Snapshot] of the tree. It ends within a
+	// second, and no later than the wait; at most four run at once. A wait without such a search is
+	// linked, if it is refused, to the acquisition that blocked it.
 	//
 	// locker is the one that has the observer. Call LinkBlockers before the locker is used.
 	LinkBlockers(locker *pathlock.Locker)
@@ -121,7 +121,7 @@ func (o *observer) end(ctx context.Context, e pathlock.Event, outcome string) {
 	a.span.End()
 }
 
-// blame links a span to the acquisition that its own was refused for, if it was refused.
+// blame links the span of a refused acquisition to the one that blocked it.
 func blame(span trace.Span, err error) {
 	var blocker pathlock.Blocker
 	if conflict, ok := errors.AsType[*pathlock.ConflictError](err); ok {
@@ -175,13 +175,13 @@ const scope = "github.com/pathlock-go/pathlock/otelobserver"
 // Option configures an [Observer].
 type Option func(*observer)
 
-// TracerProvider sets who makes the spans. The default is OpenTelemetry's global provider.
+// TracerProvider sets the provider of the spans. The default is OpenTelemetry's global one.
 func TracerProvider(p trace.TracerProvider) Option {
 	return func(o *observer) { o.tracer = p.Tracer(scope) }
 }
 
-// Paths adds to the spans what is locked: the tree, and the first claims. Leave it out if the names
-// of nodes must not reach whoever reads the traces.
+// Paths adds the tree and the first claims to the spans. Leave it out if readers of the traces must
+// not see the names of nodes.
 func Paths() Option { return func(o *observer) { o.paths = true } }
 
 // The attributes of spans.

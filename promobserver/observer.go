@@ -147,9 +147,9 @@ func (o *observer) Answered(_ context.Context, f pathlock.Failure) {
 	o.problems.WithLabelValues(label.Problem(f)).Inc()
 }
 
-// begin makes the series that alerts are about begin at 0, before anything has happened: Prometheus
-// sees no increase in a series that begins at 1. An operation's own series begin when it is seen
-// first, which may be as late as its failure. So alerts look at the sum of all operations, in which
+// begin starts the series that alerts use at 0, before anything has happened: Prometheus sees no
+// increase in a series that starts at 1. An operation's own series start when it first appears,
+// which may be with a failure. So alerts use the sum over all operations, in which
 // [label.NoOperation] is 0 from the start.
 func (o *observer) begin() {
 	o.operation("")
@@ -158,7 +158,7 @@ func (o *observer) begin() {
 	o.problems.WithLabelValues(string(pathlock.FailureDatabase))
 }
 
-// operation returns the label of an operation, whose series begin at 0 when it is seen first.
+// operation returns the label of an operation, whose series start at 0 when it first appears.
 func (o *observer) operation(name string) string {
 	operation := o.operations.Of(name)
 	if _, begun := o.begun.LoadOrStore(operation, true); !begun {
