@@ -1,6 +1,6 @@
-// Package anystore opens the lock store that a URL names, so that a program changes its store
-// without a change of its code. The program gives the kinds of stores that it wants as options, and
-// links the clients of no others.
+// Package anystore opens the lock store that a URL names, so that a program can change its store
+// without changing its code. The program passes the kinds of stores that it wants as options, and
+// links no other clients.
 //
 //	store, err := anystore.Open(ctx, os.Getenv("LOCKS"), redisstore.Kind, etcdstore.Kind)
 //	if err != nil {
@@ -38,9 +38,9 @@
 //
 // [WithScheme] adds those of a program's own stores.
 //
-// The documentation of a store's Open says which options may follow as a query. That of the stores
-// in SQL is sqlopen's. With TLS, Redis, ZooKeeper and etcd have the same: ca_file, the authorities
-// to trust instead of the system's, cert_file and key_file, this client's certificate, and
+// The documentation of a store's Open says which options may follow as a query. For the SQL stores,
+// see sqlopen. With TLS, Redis, ZooKeeper and etcd take the same ones: ca_file, the authorities to
+// trust instead of the system's, cert_file and key_file, this client's certificate, and
 // server_name, the name in the servers' certificates if it is not their host.
 //
 // # Databases
@@ -54,7 +54,7 @@
 //
 // # Passwords
 //
-// No error and no [Store.String] has a password in it. In a user or a password in a URL,
+// No error and no [Store.String] contains a password. In a user or a password in a URL,
 // percent-encode the characters / ? # @ : % , and |, but not in a URL of MySQL. [WithPassword]
 // takes the password as it is.
 package anystore
@@ -69,7 +69,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/storeurl"
 )
 
-// ErrURL is matched by the error for a URL that names no lock store, or that does not go with the
+// ErrURL is matched by the error for a URL that names no lock store, or that does not fit the
 // options.
 var ErrURL = errors.New("anystore: not the URL of a lock store")
 
@@ -90,7 +90,7 @@ func WithoutTables() Option { return func(o *storeurl.Options) { o.NoTables = tr
 // says in one place which stores it knows, and its imports add none.
 //
 // The URL's user and password stand before the last @, and [WithPassword] puts a password there,
-// percent-encoded. The error of open quotes neither, and names options that it does not know.
+// percent-encoded. The error of open must quote neither, and names options that it does not know.
 //
 // An impossible scheme, or one that is taken, makes [Open] fail.
 func WithScheme(scheme string, open func(ctx context.Context, url string) (pathlock.Store, error)) Option {
@@ -104,8 +104,8 @@ func WithScheme(scheme string, open func(ctx context.Context, url string) (pathl
 	}
 }
 
-// showOwn shows a URL of whose form nothing is known. What follows a ? that precedes an @ may be a
-// password's end.
+// showOwn shows a URL of unknown form. If a ? precedes an @, the text in between may be the end of
+// a password.
 func showOwn(url string) string {
 	if base, query, _ := strings.Cut(url, "?"); strings.Contains(query, "@") {
 		return storeurl.Scheme(base) + "://"
@@ -127,8 +127,7 @@ type Store struct {
 // logs in.
 //
 // The error matches [ErrURL], or [pathlock.ErrUnavailable] if Open has to log in and cannot. It
-// quotes no more of the URL than its options: if another part is missing, the password may stand in
-// its place.
+// quotes only the options of the URL: if another part is missing, the password may be in its place.
 func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 	o := newOptions(opts)
 	store, err := openAny(ctx, url, o)
@@ -173,8 +172,8 @@ func openKind(ctx context.Context, k storeurl.Kind, url string, o storeurl.Optio
 	return &Store{Store: store, scheme: storeurl.Scheme(url), where: show(url)}, nil
 }
 
-// Scheme returns the scheme of the URL, such as redis+cluster. That of a store that grants
-// everything is off.
+// Scheme returns the scheme of the URL, such as redis+cluster. The scheme off means that the store
+// grants everything.
 func (s *Store) Scheme() string { return s.scheme }
 
 // Members returns the stores of a quorum, in the order of the URL. Other stores have none.

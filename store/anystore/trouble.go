@@ -12,7 +12,7 @@ import (
 // text continues "the lock store …". It has no addresses, so that clients may see it. It is empty
 // for no error.
 //
-// It goes by the texts of the clients that this project uses, and so links none of them.
+// It recognises the error texts of this project's clients, and so links none of them.
 func Trouble(err error) string {
 	if err == nil {
 		return ""
@@ -26,7 +26,7 @@ func Trouble(err error) string {
 	return cmp.Or(meaning(err.Error(), refusals), "does not answer")
 }
 
-// redisError is what a Redis server answers, as [github.com/redis/go-redis/v9.Error].
+// redisError is an answer of a Redis server, like [github.com/redis/go-redis/v9.Error].
 type redisError interface {
 	error
 	RedisError()

@@ -110,11 +110,10 @@ func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) 
 	return slices.Collect(maps.Keys(live)), nil
 }
 
-// watchAgain is how long those whose watch has failed wait before they look again.
+// watchAgain is how long waiters whose watch has failed wait before they look again.
 const watchAgain = 100 * time.Millisecond
 
-// ticketKey is the name that a ticket has outside of this package: its place, and a revision at
-// which it was there.
+// ticketKey names a ticket outside of this package: its place, and a revision at which it existed.
 func ticketKey(place uint64, revision int64) string {
 	return fmt.Sprintf("%016x@%d", place, revision)
 }
@@ -129,8 +128,8 @@ func readAt(t ticketstore.Ticket) int64 {
 // Watch implements [ticketstore.Backend]. It reports all that has happened to the two keys since
 // they were read, however late the watch begins.
 //
-// A process watches all keys on one stream. etcd tells it of each change of a waiter's own key, and
-// of the end of the one key before it: nobody hears of anything else.
+// A process watches all keys on one stream. etcd reports each change of a waiter's own key, and the
+// end of the one key before it, and nothing else.
 func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, before ticketstore.Ticket) {
 	// Without a leader, a member would go on in silence.
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))

@@ -17,8 +17,8 @@ import (
 const pause = 50 * time.Millisecond
 
 // ask sends a request until it is answered, for up to nine tenths of the time of [WithTimeout]: the
-// call ends a little later, and says why. The request may be carried out more than once, and after
-// ask has failed. what says what is being done.
+// call ends a little later, and says why. etcd may execute the request more than once, and even
+// after ask has failed. what describes the request for errors.
 func (b *backend) ask(ctx context.Context, what string, request func(context.Context) error) error {
 	n, longest := 0, b.config.timeout*9/10
 	last := time.Now().Add(longest)

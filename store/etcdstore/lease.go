@@ -11,9 +11,9 @@ import (
 )
 
 // leases are etcd leases of this process, to which it attaches tickets. Each has one length, and
-// nobody renews it: an update that gives tickets longer to live attaches them to a later one. So
-// etcd removes a ticket soon after the end of its lease, whatever becomes of its process, unless
-// the process has given the ticket a new one.
+// nobody renews it: an update that prolongs tickets attaches them to a later one. So etcd removes a
+// ticket soon after the end of its lease, whatever happens to its process, unless the process has
+// given the ticket a new lease.
 //
 //	ticket ─┐
 //	ticket ─┼─▶ etcd lease of 33 s, for tickets of 30 s, of the first 3 s
@@ -31,7 +31,7 @@ type lease struct {
 	end time.Time
 }
 
-// leaseUntil returns an etcd lease that does not end before a moment, and hardly later.
+// leaseUntil returns an etcd lease that ends no earlier than a moment, and hardly later.
 func (b *backend) leaseUntil(ctx context.Context, until time.Time) (lease, error) {
 	ls := &b.leases
 	length := etcdLength(until.Sub(b.clock.now()))

@@ -30,12 +30,12 @@ type reading struct {
 // record is a ticket's key.
 type record struct {
 	key string
-	// modified identifies what was read of the ticket.
+	// modified identifies the version of the ticket that was read.
 	modified int64
 	lease    clientv3.LeaseID
 	// stored is the ticket as it was written. Its times are by the clocks of those who wrote them.
 	stored ticketstore.Ticket
-	// shown is the ticket as this process is to see it: see backend.state.
+	// shown is the ticket as this process should see it: see backend.state.
 	shown ticketstore.Ticket
 }
 

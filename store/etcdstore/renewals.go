@@ -18,12 +18,12 @@ import (
 // writes a new one into it. A ticket's Home has the renewal of its own lease, and of the one that
 // the owner's grants share.
 //
-// Clocks differ, so nobody goes by the times in tickets. To a process, a lease has ended when it
-// has seen the same renewal for as long as the lease was given, by its own clock.
+// Clocks differ, so nobody relies on the times in tickets. A process counts a lease as ended when
+// it has seen the same renewal for the whole length of the lease, by its own clock.
 type renewal struct {
 	// update names the update.
 	update string
-	// given is how long the lease was, and slack how much later its etcd lease ends.
+	// given is the length of the lease, and slack how much later its etcd lease ends.
 	given, slack time.Duration
 }
 
@@ -52,7 +52,8 @@ type observations struct {
 	swept  int // how many were left when old ones were removed
 }
 
-// until notes when a lease ends at the latest, unless that is known, and returns what is known.
+// until records when a lease ends at the latest, unless that is known already, and returns the
+// known end.
 func (s *observations) until(one renewal, latest, now time.Time) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,10 +83,10 @@ func (s *observations) knows(one renewal) bool {
 // that the answer takes.
 const etcdPrecision = time.Second + 100*time.Millisecond
 
-// endless is how far in the future the end of a wait is shown: its own process ends it.
+// endless is how far in the future the end of a wait appears: its own process ends it.
 const endless = time.Minute
 
-// state returns what a reading shows to this process now.
+// state returns the tree as a reading shows it to this process now.
 func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, error) {
 	// A detached hold may be much older than this process, so etcd is asked when it ends.
 	for _, rec := range r.records {
@@ -133,9 +134,8 @@ type shownEnd struct {
 	at    int64  // in µs
 }
 
-// show returns when a lease ends as far as a reading shows: at the written time, or at the latest
-// possible moment if the written time has passed here or is later than that. It notes what it
-// returns.
+// show returns the end of a lease as a reading shows it: the written time, or the latest possible
+// moment if the written time has passed here or is later than that. It records the result.
 func (r *reading) show(rec *record, e end, latest, now time.Time) time.Time {
 	at := latest
 	if e.written.After(now) && e.written.Before(latest) {

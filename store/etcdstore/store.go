@@ -28,7 +28,7 @@ var _ pathlock.Store = (*store)(nil)
 // process, and close it at the end.
 //
 // Give the client the endpoints of all members, and a DialKeepAliveTime, as [Open] does: without
-// it, a client notices very late that a member has vanished without a word.
+// it, a client notices very late that a member has vanished silently.
 func New(client *clientv3.Client, opts ...Option) pathlock.Store { return onClient(client, opts) }
 
 func onClient(client *clientv3.Client, opts []Option) *store {
@@ -58,8 +58,8 @@ func newConfig(opts []Option) config {
 }
 
 // patience is how long the nth sending of a request may go unanswered before it is sent again, to
-// another member if there is one. The first are short, because a member that hangs keeps its
-// connection, and gets its share of the requests, until the client finds out.
+// another member if there is one. The first waits are short, because a member that hangs keeps its
+// connection, and gets its share of the requests, until the client notices.
 func (c config) patience(n int) time.Duration {
 	return max(min(c.timeout>>4<<min(n, 8), c.longest()), 20*time.Millisecond)
 }
@@ -90,8 +90,8 @@ func WithMaxTxnOps(n int) Option {
 	}
 }
 
-// A member that has vanished without a word is noticed after both of these. gRPC asks no more often
-// than every ten seconds, whatever it is told.
+// The client notices that a member has vanished silently after both of these times. gRPC asks no
+// more often than every ten seconds, whatever its settings.
 const (
 	keepAliveTime    = 10 * time.Second
 	keepAliveTimeout = 2 * time.Second
@@ -148,7 +148,8 @@ func Kind(o *storeurl.Options) {
 	})
 }
 
-// whyNoLogin returns why there is no connection, if a login says no more than that its time is up.
+// whyNoLogin returns why there is no connection, if the error of a login says only that its time is
+// up.
 func whyNoLogin(settings clientv3.Config, err error) error {
 	settings.Username, settings.Password = "", ""
 	client, failed := clientv3.New(settings)
@@ -177,7 +178,7 @@ func parseURL(rawURL string) (location, error) {
 	if l.TLS != nil {
 		web = "https://"
 		if l.TLS.ServerName != "" {
-			// gRPC goes by this alone: the client gives it a name for each address.
+			// gRPC uses only this name: the client gives it one for each address.
 			l.dial = append(l.dial, grpc.WithAuthority(l.TLS.ServerName))
 		}
 	}

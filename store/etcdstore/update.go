@@ -46,8 +46,7 @@ func (b *backend) Reserve(ctx context.Context, tree pathlock.Tree) error {
 	})
 }
 
-// portion leaves tickets that have ended to later updates, if they are more than one update can
-// delete.
+// portion leaves ended tickets to later updates, if one update cannot delete them all.
 func (b *backend) portion(c ticketstore.Changes, now time.Time) ticketstore.Changes {
 	excess := len(c.Put) + len(c.Delete) - b.Limit()
 	c.Delete = slices.DeleteFunc(slices.Clone(c.Delete), func(t ticketstore.Ticket) bool {
@@ -126,9 +125,9 @@ func (u *update) put(ctx context.Context, now time.Time, t ticketstore.Ticket) e
 	return nil
 }
 
-// endOf returns how the end of a lease is written. One that was read stays what it was: so a
-// process can grant to a waiter of another process without giving it longer to live. Others are
-// given by this process, which knows them from now on.
+// endOf returns the written form of a lease's end. An end that was read stays unchanged, so that a
+// process can grant a lock to another process's waiter without prolonging its lease. Other ends
+// come from this process, which knows them from now on.
 func (u *update) endOf(ctx context.Context, now time.Time, t ticketstore.Ticket, until time.Time) (end, error) {
 	for _, place := range []uint64{t.Place, 0} {
 		if e, ok := u.r.ends[shownEnd{t.Owner, place, until.UnixMicro()}]; ok {
@@ -145,8 +144,8 @@ func (u *update) endOf(ctx context.Context, now time.Time, t ticketstore.Ticket,
 	return e, nil
 }
 
-// commit carries the transaction out, and reports whether it has: false if the tree is no longer as
-// it was read, even if an earlier sending whose reply was lost has changed it.
+// commit executes the transaction, and reports whether it took effect: false if the tree is no
+// longer as it was read, even if an earlier attempt whose reply was lost has changed it.
 func (u *update) commit(ctx context.Context) (bool, error) {
 	response, err := u.send(ctx, append(u.tickets[:len(u.tickets):len(u.tickets)], u.guard))
 	if errors.Is(err, rpctypes.ErrNoSpace) && len(u.changes.Put) == 0 {
@@ -177,7 +176,7 @@ func (u *update) send(ctx context.Context, writes []clientv3.Op) (response *clie
 	return response, err
 }
 
-// explain returns the error of a transaction that was not carried out, or may not have been.
+// explain returns the error of a transaction that certainly or possibly took no effect.
 func (u *update) explain(err error) error {
 	switch {
 	case errors.Is(err, rpctypes.ErrTooManyOps):

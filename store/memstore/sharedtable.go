@@ -22,8 +22,8 @@ type table struct {
 	now   time.Time // when the table was entered
 }
 
-// enter locks the table, and clears it of leases that have ended. It comes before anything else
-// that is done to a table. It returns the time.
+// enter locks the table, clears it of leases that have ended, and returns the time. Every use of a
+// table begins with enter.
 func (t *table) enter() time.Time {
 	t.mu.Lock()
 	t.now = time.Now()
@@ -71,9 +71,9 @@ func (a *alarm) ticks() <-chan time.Time {
 // set makes the alarm tick when the table is due, if it ever is. now is when the table was entered:
 // a tick until then has been dealt with.
 func (a *alarm) set(due, now time.Time) {
-	// Neither a renewal nor the last waiter's leaving moves the alarm. The tick comes early then,
-	// finds nothing, and sets the next one, or reaches nobody. That costs less than resetting the
-	// timer with every renewal.
+	// Neither a renewal nor the departure of the last waiter moves the alarm. Then the tick comes
+	// early, finds nothing and sets the next one, or reaches nobody. That costs less than resetting
+	// the timer with every renewal.
 	if !due.IsZero() && (a.at.IsZero() || due.Before(a.at) || !now.Before(a.at)) {
 		a.at = due
 		a.timer.Reset(time.Until(a.at))

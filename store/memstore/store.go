@@ -9,8 +9,8 @@
 // in which nobody holds or waits is forgotten. A few unused ones are kept for the next trees, so an
 // uncontended request allocates nothing, however deep it is.
 //
-// There are no goroutines besides the callers'. The next look at a table notices a lease that has
-// ended. If some wait and nobody looks, the table's alarm makes one of them look.
+// There are no goroutines besides the callers'. The next use of a table notices a lease that has
+// ended. If nobody uses the table while requests wait, its alarm makes one of the waiters look.
 package memstore
 
 import (
@@ -41,8 +41,8 @@ type store struct {
 
 var _ pathlock.Store = (*store)(nil)
 
-// New returns a store in which nobody holds anything. It starts nothing that Close would have to
-// end. Lockers see each other's locks only if they share one store.
+// New returns an empty store. It starts no goroutine that Close would have to end. Lockers see each
+// other's locks only if they share one store.
 //
 // Contexts matter to Acquire alone: the other methods never wait.
 func New() pathlock.Store {

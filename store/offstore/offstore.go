@@ -1,6 +1,6 @@
 // Package offstore is a lock store that protects nothing: it grants every request at once and
 // remembers none. It shows what locks prevent, as in the sample application with --locks off://. It
-// also serves programs whose safety rests on something else.
+// also suits programs whose safety rests on something else.
 //
 // It does not pass the conformance suite in store/storetest, since two owners hold the same node at
 // once.
@@ -54,7 +54,7 @@ func (s *store) Snapshot(_ context.Context, tree pathlock.Tree) (pathlock.Snapsh
 // Trees returns none.
 func (s *store) Trees(context.Context) ([]pathlock.Tree, error) { return nil, nil }
 
-// ForceRelease does nothing. It never fails, so that clients can release what a token names.
+// ForceRelease does nothing. It never fails, so that clients can release a token's hold.
 func (s *store) ForceRelease(context.Context, pathlock.Tree, pathlock.Owner) error { return nil }
 
 // Close does nothing: there is nothing to end, and later calls are answered as before.

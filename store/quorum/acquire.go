@@ -27,9 +27,9 @@ const (
 // Acquire implements [pathlock.Store]. The first member that serves decides the order, and a
 // majority that it belongs to makes the grant: see "How it works" in the package's documentation.
 //
-// A [*pathlock.ConflictError] and a [*pathlock.DeadlockError] are those of a member. The error is a
-// [*MajorityError] if no majority answers. A call that repeats another comes after that one's end,
-// and its fence may differ, as other members may answer.
+// A [*pathlock.ConflictError] or a [*pathlock.DeadlockError] comes from a member. The error is a
+// [*MajorityError] if no majority answers. A call that repeats another begins after the end of that
+// one, and its fence may differ, as other members may answer.
 func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if err := s.begin(); err != nil {
 		return pathlock.Grant{}, err
@@ -73,8 +73,8 @@ type request struct {
 
 // acquire tries until a majority has granted the request, or it has to end.
 //
-// Processes that do not reach the same members may have different leads. Then each may have a part
-// of the members, and none a majority. So a try that fails leaves nothing, and the next one begins
+// Processes that do not reach the same members may have different leads. Then each may win some of
+// the members, and none a majority. So a try that fails leaves nothing, and the next one begins
 // after a random pause.
 func (r *request) acquire() (grants, error) {
 	pauses := backoff.NewExponentialBackOff()
@@ -117,7 +117,8 @@ func (r *request) patience() time.Duration {
 	return max(0, min(r.store.config.timeout, time.Until(r.until)))
 }
 
-// noteSilent notes that a member has not answered in time, unless it is the call whose time is up.
+// noteSilent notes that a member has not answered in time, unless the call itself has run out of
+// time.
 func (r *request) noteSilent(m *member) {
 	if time.Now().Before(r.until) {
 		m.silence(errTimeout)
@@ -146,7 +147,7 @@ func (r *request) unavailable() error {
 	return r.store.unavailable(r.ctx, r.operation(), func(m *member) error { return cmp.Or(m.whySilent(), r.failed[m]) })
 }
 
-// conflict returns the error for what a member has refused, with the whole time of the wait.
+// conflict returns the error for a member's refusal, with the duration of the whole wait.
 func (r *request) conflict(err error) error {
 	conflict, ok := errors.AsType[*pathlock.ConflictError](err)
 	if !ok {

@@ -42,9 +42,9 @@ func (r *request) ask(m *member, wait time.Duration, held bool, answers chan gra
 			got.Asked = asked
 		}
 		answers <- grant{m, got, err, time.Now()}
-		// What may have been granted without an answer is given back, too. That tells whether the
-		// member has failed, or only refuses to grant, as a Redis without memory does: this one
-		// goes on to renew and to release.
+		// A grant that may exist although no answer came is given back, too. The attempt shows
+		// whether the member has failed, or only refuses to grant, like a Redis that is out of
+		// memory: such a member still renews and releases.
 		if keep := <-a.keep; err == nil && !keep || !isAnswer(err) {
 			m.giveBackOrLater(r.key)
 		}

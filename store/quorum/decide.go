@@ -11,8 +11,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// try asks the lead to grant the request, and then the others to confirm that. It returns nil if no
-// majority does. Then everything is given back, as it is if the caller's Waiting panics.
+// try asks the lead to grant the request, and then the others to confirm the grant. If no majority
+// does, it gives everything back and returns nil. It also gives everything back if the caller's
+// Waiting panics.
 func (r *request) try() (granted grants, err error) {
 	r.asks, r.failed, r.refused = nil, make(map[*member]error), nil
 	defer func() { r.settle(granted) }()
@@ -63,9 +64,9 @@ func (r *request) lead() (grant, error) {
 // confirm asks the other members to grant what the lead has granted, once, and returns what is
 // granted then.
 //
-// What is in the way at the others is about to go: somebody releases, or gives up. So the request
-// waits there for a moment, even one that must not wait; for less than a lease, since what has been
-// granted is not renewed meanwhile.
+// Whatever blocks the request at the others is about to go: somebody releases, or gives up. So even
+// a request that must not wait waits there for a moment, but for less than a lease, since nobody
+// renews its grants meanwhile.
 func (r *request) confirm(lead grant) grants {
 	wait := min(longestConfirmation, max(r.Lease/8, time.Millisecond))
 	answers := make(chan grant, len(r.store.members))

@@ -21,8 +21,8 @@ func (s *store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.
 	return s.giveBack(ctx, fmt.Sprintf("release in %s of owner %s", tree, owner.Short()), key{tree, owner, id}, s.majority)
 }
 
-// ForceRelease implements [pathlock.Store]. A waiting request is in the queue of one member, so it
-// is enough that one of a majority that answers has something to take away.
+// ForceRelease implements [pathlock.Store]. It needs answers from a majority, of which one must
+// have something to take away: a waiting request is in the queue of only one member.
 func (s *store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	return s.giveBack(ctx, fmt.Sprintf("force release in %s of owner %s", tree, owner.Short()), key{tree: tree, owner: owner}, 1)
 }
@@ -130,7 +130,7 @@ func (s *store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 		if errors.Is(a.err, pathlock.ErrInvalidRequest) {
 			err = fmt.Errorf("quorum: %w", a.err)
 		}
-		// What has been transferred without a majority, or may have been, is nobody's.
+		// A hold that was, or may have been, transferred without a majority belongs to nobody.
 		if t.From != t.To && (a.err == nil || !isAnswer(a.err)) {
 			a.member.giveBackOrLater(key{tree: t.Tree, owner: t.To})
 		}

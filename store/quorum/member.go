@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// member is one of the stores, and what is known of it.
+// member is one of the stores, and what is known about it.
 type member struct {
 	store  pathlock.Store
 	index  int
@@ -28,8 +28,8 @@ type member struct {
 	watched bool
 	// releases are what it has to give back when it answers again.
 	releases map[key]struct{}
-	// asked are the requests that it is asked to grant. While the result of a question still has to
-	// be given back, the request does not ask again: giving back would take away what it then gets.
+	// asked are the requests that it is asked to grant. While a question's grant must still be
+	// given back, the request does not ask again: giving back would take away its new grant.
 	asked map[key]struct{}
 }
 
@@ -136,8 +136,8 @@ func (m *member) needsLook() bool {
 	return m.watched
 }
 
-// comeBack tells the member of the releases that it has missed. From then on it is asked like the
-// others. The error is that of a release of which it could not be told.
+// comeBack repeats the releases that the member has missed. From then on, the member is asked like
+// the others. The error is that of a release that could not be repeated.
 func (m *member) comeBack() error {
 	for {
 		m.mu.Lock()
@@ -184,8 +184,8 @@ func (m *member) giveBackOrLater(k key) {
 	}
 }
 
-// giveBack gives something back while nobody waits for the answer. That there is nothing is no
-// error.
+// giveBack gives something back while nobody waits for the answer. Having nothing to give back is
+// no error.
 func (m *member) giveBack(k key) error {
 	ctx, cancel := m.quorum.bound(m.quorum.life)
 	defer cancel()

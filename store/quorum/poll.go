@@ -33,8 +33,8 @@ func (e *MajorityError) Error() string {
 	return s.String()
 }
 
-// Unwrap returns [pathlock.ErrUnavailable]. What the members answered is not matched: the failure
-// of one says nothing of the majority.
+// Unwrap returns [pathlock.ErrUnavailable]. It does not match the members' answers: the failure of
+// one says nothing about the majority.
 func (e *MajorityError) Unwrap() error { return pathlock.ErrUnavailable }
 
 // unavailable returns the error for an operation that no majority stands behind, given why each

@@ -43,8 +43,8 @@ func (s *store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 }
 
 // shared returns the entries that so many members have, each once, in the order of the first member
-// that has it, with times as if its clock had shown now. Entries do not tell the id of their grant:
-// those that look alike are told apart by their order.
+// that has it, with times as if its clock had shown now. Entries do not show the id of their grant,
+// so their order distinguishes entries that look alike.
 func shared(all []answer[pathlock.Snapshot], now time.Time, least int, of func(pathlock.Snapshot) []pathlock.Entry) []pathlock.Entry {
 	type alike struct {
 		look string

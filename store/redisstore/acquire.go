@@ -70,7 +70,7 @@ type request struct {
 	// how often its script was called.
 	sent  counted
 	asked atomic.Int32
-	// args is what the acquire script gets of the request besides the set.
+	// args are the acquire script's arguments besides the set.
 	args struct{ lease, left, channel, ref, origin, held, apart string }
 	// inTheWay is the number of the claim that was last in the way.
 	inTheWay int

@@ -15,7 +15,7 @@ import (
 )
 
 // gracePeriod is how long a call may take in all, after its context has ended or it has its answer,
-// to leave everything in order and say what was in the way.
+// to clean up and find out who was in the way.
 const gracePeriod = 500 * time.Millisecond
 
 // caller runs commands for a store, so that every call ends in time, whatever the client does:
@@ -92,7 +92,7 @@ func do[T any](ctx context.Context, c *caller, what operation, command func(cont
 }
 
 // doFor is [do], within a time, for a command about a request. If the command fails, or is left
-// behind, the request is taken back: the server may have carried out the command all the same.
+// behind, doFor takes the request back, since the server may have executed the command.
 //
 // The command of a punctual client that changes something runs on the goroutine of the caller. A
 // client heeds its context's Done only before the command is on its way: a context that is
@@ -149,8 +149,8 @@ func answered(err error) bool {
 }
 
 // failed returns the error for a command of ctx that the server did not carry out. If the caller's
-// own time was up, the error matches no context's error: users would take that for their own
-// context's.
+// own time was up, the error matches no context's error: users would think that their own context
+// had ended.
 func (c *caller) failed(ctx context.Context, what operation, err error) error {
 	// The connection's deadline is the context's, and may be noticed first.
 	deadline, ok := ctx.Deadline()

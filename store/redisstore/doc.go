@@ -42,10 +42,9 @@
 //	                                        string      a request that is granted nothing if it still comes
 //
 // The names of namespace and tree are escaped as in a URL: letters, digits, dot, dash and
-// underscore stand for themselves. In the hash, the name of a node is n and eight bytes of the
-// SHA-256 of its folded path, and its value is a number that counts the owners who have the node,
-// by mode. Two paths with the same eight bytes would conflict where they need not, and never miss a
-// conflict.
+// underscore stand for themselves. In the hash, the field of a node is n and eight bytes of the
+// SHA-256 of its folded path, and its value counts the owners of the node, by mode. Two paths with
+// the same eight bytes might conflict without need, but would never miss a conflict.
 //
 // After the last release of a tree the fence is all that is left, for a week. When everybody in a
 // tree has crashed, the other keys expire with the last lease. What remembers a withdrawn request
@@ -64,15 +63,15 @@
 //   - Modes, queueing, re-entry, upgrades and deadlocks are as [pathlock.Store] says. A deadlock is
 //     found exactly: at the request that would close the cycle or, if an owner has several requests
 //     waiting, at the grant that does.
-//   - A waiter is passed by 0 grants to owners that it does not wait for.
+//   - No grant passes a waiter, except to an owner that the waiter waits for.
 //   - A holder that crashes keeps others out until its lease ends. A waiter that crashes does so
 //     until one lease after it last asked, even if it was granted after that. The next script in
 //     the tree clears both away, and waiters run one when the first deadline passes.
 //   - A request or a release that is sent twice because its reply was lost is carried out once.
 //   - A request that fails is withdrawn in the background, again and again, until Redis answers or
 //     its lease has ended. If it reaches Redis later than that, it is granted nothing.
-//   - A script that fails half-way, such as for want of a right, leaves a mark, and the next one
-//     removes the tree's locks: their holders learn so when they renew.
+//   - A script that fails half-way, for example because it lacks a permission, leaves a mark, and
+//     the next one removes the tree's locks: their holders learn so when they renew.
 //   - Fences are max(last+1, the server's time in µs). They keep growing when a failover loses the
 //     last writes, unless the new primary's clock is behind by more than that.
 //   - Replication in Redis is asynchronous. A failover can forget the latest grants, and two owners
@@ -99,27 +98,28 @@
 //   - five times a second while another program's redislock has the gate, because redislock tells
 //     nobody of its release.
 //
-// That is a fallback: a message that is missed costs at most the time to the next of these.
+// That is a fallback: a missed message costs at most the time until the next of these.
 //
 // # Clients
 //
 // A call ends at the latest its wait plus the time of [WithTimeout] after it began, and three
 // quarters of a second after the deadline of its context, whatever the client and the network do.
-// With ContextTimeoutEnabled, as [Open] has it, connections have that deadline. The commands of
-// other clients run on goroutines of their own, which callers leave behind, and which cost time. A
-// wait ends when its context is cancelled. With ContextTimeoutEnabled, a command that changes
-// something and is under way then ends when the server answers, or with the time of [WithTimeout].
+// With ContextTimeoutEnabled, as [Open] has it, connections have that deadline. For other clients,
+// each command runs on a goroutine of its own, which costs time, and which the caller may leave
+// behind. A wait ends when its context is cancelled. With ContextTimeoutEnabled, a command that
+// changes something and is under way then ends when the server answers, or with the time of
+// [WithTimeout].
 //
 // Commands share the client's pool of connections. A process needs about as many connections as it
 // has locks under way at once. A redis.Ring is refused: see [New].
 //
 // # Gates and plain redislock
 //
-// [GateKey] is an ordinary redislock key. As soon as a gate is asked for and nobody is before it in
-// the queue, the key is taken. That stops newcomers and keeps redislock.Obtain out. The gate is
-// granted when those who hold something in the tree have finished; if they do not finish in time,
-// the key is given back. Scripts take and give back the key in one step with the queue, and write
-// exactly what redislock writes.
+// [GateKey] is an ordinary redislock key. As soon as a request for a gate is first in the queue, it
+// takes the key. That stops newcomers and keeps redislock.Obtain out. The gate is granted when
+// those who hold something in the tree have finished; if they do not finish in time, the key is
+// given back. Scripts take and give back the key in one step with the queue, and write exactly what
+// redislock writes.
 //
 // The other way round, a program that obtains the key with redislock alone stops new node locks and
 // gates at once. It finds the node locks of that moment still held, and their owners may take more,

@@ -39,7 +39,8 @@ type waiter struct {
 	number string
 	// questions counts what the call has asked.
 	questions uint64
-	// heard gets the messages to the waiter. One too many is missed, as any message may be.
+	// heard gets the messages to the waiter. It drops one that has no room, since any message may
+	// be missed.
 	heard chan message
 }
 

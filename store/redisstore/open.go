@@ -74,8 +74,8 @@ var (
 )
 
 // dialTimeout is how long dialling may take, unless the URL has another dial_timeout. A host that
-// has gone holds up the client's pool for that long, and also a cluster client's look at who has
-// which slots.
+// is gone holds up the client's pool for that long, and also a cluster client that looks up which
+// node has which slots.
 const dialTimeout = time.Second
 
 // redirects is how often a command is sent again while a slot moves, in pauses of up to half a

@@ -125,7 +125,7 @@ func (s *sentinels) look(ctx context.Context) (string, error) {
 		}
 	}
 	if best.addr == "" {
-		// It matches no context's error: users would take that for their own context's.
+		// It matches no context's error: users would think that their own context had ended.
 		return "", errors.New("no sentinel says who the primary is: " + errors.Join(failed...).Error())
 	}
 	s.mu.Lock()

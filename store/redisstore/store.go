@@ -40,10 +40,10 @@ var _ pathlock.Store = (*store)(nil)
 // Open: a client of redis.NewFailoverClient does not notice a failover while the one sentinel that
 // it listens to hangs.
 //
-// A redis.Ring cannot serve, since it gives a tree to another shard whenever one is added or seems
-// to be down, and neither can a redis.AutoPipeliner: all calls fail with an error that matches
-// [errors.ErrUnsupported] and [pathlock.ErrUnavailable]. A client of your own has to embed the
-// pointer to go-redis's, and not the interface, or the store does not know it for a Cluster.
+// Neither a redis.Ring, which moves trees to other shards whenever a shard is added or seems to be
+// down, nor a redis.AutoPipeliner can serve: all calls fail with an error that matches
+// [errors.ErrUnsupported] and [pathlock.ErrUnavailable]. A client of your own must embed the
+// pointer to go-redis's, not the interface, or the store does not recognise a Cluster.
 func New(client redis.UniversalClient, opts ...Option) pathlock.Store { return onClient(client, opts) }
 
 func onClient(client redis.UniversalClient, opts []Option) *store {
@@ -73,7 +73,7 @@ func isPunctual(client redis.UniversalClient) bool {
 	}
 }
 
-// relocate makes the client find out anew which node has which keys, since the one that it knows
+// relocate makes the client look up again which node has which keys, since the node that it knows
 // may be down. By itself, a cluster's client does so once a minute.
 func (s *store) relocate(ctx context.Context) {
 	s.listener.relocate(ctx)

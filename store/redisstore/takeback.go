@@ -22,7 +22,7 @@ const longestDelay = 2 * time.Minute
 //
 // A request that was not sent is not taken back. So there are no more take-backs than commands that
 // the connections carried when the server fell silent. takeBack is called during a command, so that
-// whoever waits for the commands waits for what begins here, too.
+// whoever waits for the commands also waits for the work that begins here.
 func (c *caller) takeBack(r *request, outcome func() error) {
 	if r == nil {
 		return

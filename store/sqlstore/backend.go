@@ -70,8 +70,8 @@ func (b *backend) Reserve(ctx context.Context, tree pathlock.Tree) error {
 }
 
 // once does something in one session, and reports whether it is done, or has to be done again. A
-// store that makes tables also makes a missing one again, as after a failover to an empty server:
-// nobody holds anything then.
+// store that makes tables makes a missing one again, for example after a failover to an empty
+// server: then nobody holds anything.
 func (b *backend) once(ctx context.Context, do func(*sql.Conn) (done bool, err error)) (done bool, err error) {
 	done, err = b.inSession(ctx, do)
 	switch {
@@ -200,7 +200,7 @@ func (b *backend) Sweep(ctx context.Context) error {
 	}
 }
 
-// advised returns an error of the database with what to do about it.
+// advised returns an error of the database with advice on what to do.
 func (b *backend) advised(err error) error {
 	is := b.table.is(err)
 	hint := hints[is]

@@ -1,6 +1,5 @@
 // Package sqlstore keeps the locks of pathlock in a table of a SQL database, for any number of
-// processes: MySQL and MariaDB, PostgreSQL, SQLite. It is for those who have a database and no
-// Redis.
+// processes: MySQL and MariaDB, PostgreSQL, SQLite. Use it if you have a database but no Redis.
 //
 //	store, err := sqlstore.New(db, sqlstore.Postgres)   // or sqlopen.Open("postgres://…")
 //	if err != nil {
@@ -41,10 +40,10 @@
 //
 // # What an operation costs
 //
-// Two round trips, whatever it does: one statement reads the row and the clock, and one writes the
-// row, if its version is still the one that was read. Otherwise both are done again, after a random
-// pause. Each is a transaction of its own: none is open while a process thinks, is stopped or is
-// cut off. The operations of one process on one tree that come at the same time are one update.
+// Every operation takes two round trips: one statement reads the row and the clock, and one writes
+// the row, if its version is still the one that was read. Otherwise the process repeats both, after
+// a random pause. Each is a transaction of its own: none is open while a process thinks, is stopped
+// or is cut off. Simultaneous operations of one process on one tree share one update.
 //
 // On MySQL and MariaDB, a statement is one round trip if the driver fills in the arguments: it does
 // in package sqlopen, and by a DSN with interpolateParams=true. Otherwise it takes two.
@@ -65,26 +64,27 @@
 // # What is guaranteed
 //
 //   - All that [pathlock.Store] promises, under the conformance suite on each database.
-//   - An update is one statement, and so atomic at every isolation level. A session that does not
-//     commit by itself, or only reads, is refused with an error that says so.
+//   - An update is one statement, and so atomic at every isolation level. The store refuses a
+//     session that does not autocommit, or only reads, with an error that says so.
 //   - Leases are counted by the server's clock: UTC_TIMESTAMP(6), clock_timestamp(). On SQLite it is
 //     the host's, by the process, because all processes are on one host. A clock that is set back
 //     makes leases longer, and one that is set forward ends them early.
 //   - Fences are max(last + 1, the clock in µs). They keep growing when a tree's row is removed.
 //   - Grants are as durable as the database's commits. A failover that loses commits loses locks;
 //     the tree in the database is still safe.
-//   - A connection that is lost in the middle of an operation leaves nothing half done. The error
+//   - If the connection is lost in the middle of an operation, nothing is left half done. The error
 //     matches [pathlock.ErrUnavailable], and the operation may be repeated.
 //
 // # Limits
 //
 //   - 2,000 requests may wait in one tree: see [WithMaxWaiters]. An owner may have 3,000 grants
 //     there. Each update writes all that hold and wait, some 300 bytes each.
-//   - The updates of one tree happen one after the other. A process that loses to nearer ones for a
-//     quarter of a second reserves the next. Trees are independent, except on SQLite.
-//   - A connection pool that is used up makes operations wait, for ten seconds at most: see
-//     [WithTimeout]. An application whose transactions hold all connections while they wait for locks
-//     waits for itself: use a pool of the store's own.
+//   - The updates of one tree happen one after the other. A process that keeps losing to nearer
+//     ones for a quarter of a second reserves the next update. Trees are independent, except on
+//     SQLite.
+//   - If the connection pool is exhausted, operations wait, for ten seconds at most: see
+//     [WithTimeout]. If an application's transactions hold all connections while they wait for
+//     locks, it waits for itself: give the store its own pool.
 //   - A SQLite file has one writer. If locks are taken inside of the application's transactions,
 //     keep them in a file of their own. The file must not be on a network file system, and nobody
 //     may remove or replace it while a process has it open. A pool of your own with several

@@ -30,9 +30,9 @@ var _ pathlock.Store = (*Store)(nil)
 //
 // The pool may be the application's. The store needs a connection of it for each operation that is
 // under way, and never one for a waiter. For the notifications of PostgreSQL it makes a connection
-// of its own, with the settings of the pool's if their driver is pgx: see [WithListener]. An
-// application that takes locks while its transactions hold all connections of the pool waits for
-// itself: give the store a pool of its own, such as that of package sqlopen, or a larger one.
+// of its own, with the settings of the pool's if their driver is pgx: see [WithListener]. If an
+// application takes locks while its transactions hold all connections of the pool, it waits for
+// itself: give the store its own pool, such as package sqlopen's, or a larger one.
 func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 	if db == nil {
 		return nil, errors.New("sqlstore: no database")
@@ -111,9 +111,9 @@ var prefixes = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 // nothing of each other's locks. Defaults to pathlock_.
 func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = prefix } }
 
-// WithTimeout sets how long the database has to answer a call: to give it a connection, and its
-// turn beside those who write. A call ends at the latest its wait plus the time-out after it began.
-// The context's deadline bounds it too. Values that are not positive are ignored. Defaults to 10
+// WithTimeout sets how long the database has to answer a call, including the wait for a connection
+// and for other writers. A call ends at the latest its wait plus the time-out after it began. The
+// context's deadline bounds it too. Values that are not positive are ignored. Defaults to 10
 // seconds.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) { c.timeout = cmp.Or(max(d, 0), c.timeout) }

@@ -15,7 +15,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// treeKey is what the table has in the place of a tree's name: all keys have one length, no
+// treeKey identifies a tree in the table instead of its name: all keys have one length, no
 // collation compares them, and every index has room for them.
 type treeKey [sha256.Size]byte
 
@@ -114,7 +114,7 @@ func reading(err error) error {
 }
 
 // lostRead reports whether the connection was lost under a statement that changes nothing, which
-// can be sent again whatever has become of it.
+// can be sent again in any case.
 func (t table) lostRead(err error) bool {
 	_, reads := errors.AsType[readError](err)
 	return reads && t.FailureOf(err) == pathlock.FailureDatabase

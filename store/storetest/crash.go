@@ -42,8 +42,8 @@ type suite struct {
 // half on a busy machine.
 const lifetime = 3 * time.Second
 
-// crashes is about clients that die. What a dead client held, or waited for, keeps nobody out for
-// longer than one lease from its last sign of life.
+// crashes is about clients that die. A dead client's holds and waits keep nobody out for longer
+// than one lease from its last sign of life.
 func (r *suite) crashes() topic {
 	if r.clients == nil {
 		return topic{name: "crash"}

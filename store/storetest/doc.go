@@ -25,12 +25,12 @@
 // # The topics
 //
 //   - compatibility: all pairs of modes, on one node and above each other.
-//   - model: a random machine asks, waits, gives up, repeats, releases, renews, transfers and forces
-//     out, and compares every answer, and then what the store shows, with the definition below: who
-//     is granted, refused, queued, handed over to or a deadlock, and who is named as in the way;
-//     that a holder takes more, or something else, past those who wait for it; that a set is
-//     granted whole or not at all; that fences grow; that nobody else's grant is changed. A failure
-//     tells its seed, which PATHLOCK_STORETEST_SEED in the environment repeats.
+//   - model: a random machine asks, waits, gives up, repeats, releases, renews, transfers and
+//     forces out, and compares every answer, and then what the store shows, with the definition
+//     below: who is granted, refused, queued or handed over to, who gets a deadlock, and who is
+//     named as a blocker; that a holder takes more, or something else, past those who wait for it;
+//     that a set is granted whole or not at all; that fences grow; that nobody else's grant is
+//     changed. A failure tells its seed, which PATHLOCK_STORETEST_SEED in the environment repeats.
 //   - fairness: those behind a wait that ends are let in. A crowd is served.
 //   - giving up: the end of the wait, deadlines and cancellation.
 //   - leases: they end for shared and exclusive holders, are renewed, and never get shorter. All
@@ -41,8 +41,9 @@
 //     cycle, the wait in the cycle should end with ErrDeadlock at once. Its ordinary end is enough.
 //     A request outlives the hold that it was sent on top of.
 //   - gate: holders that ask for it.
-//   - force release: what a waiter, and an owner without a lease, are told.
-//   - holds that outlive: the crash of whoever detached or attached, and two who attach at once.
+//   - force release: what it tells a waiter, and an owner without a lease.
+//   - holds that outlive their process: a crash of the process that detached or attached, and two
+//     that attach at once.
 //   - grants apart: a grant with a lease of its own.
 //   - snapshot: the ends of leases, notes of any text, and what Trees lists.
 //   - hostile text: ids and names that break carelessly built keys.
@@ -66,8 +67,8 @@
 //
 // A request is granted as soon as it conflicts with no holder and is behind nobody. Until then, a
 // request that does not wait is refused. A request ends with a deadlock at once if it conflicts
-// with a holder, and some waiting request of that holder waits for w. So a waiter is passed by 0
-// grants to owners that it does not wait for.
+// with a holder, and some waiting request of that holder waits for w. So no grant passes a waiter,
+// except to an owner that the waiter waits for.
 //
 // Whether one request is behind a waiter can depend on whether another one is, and the other way
 // round. Then the earlier of the two is judged first: for W, later requests of holders count as

@@ -97,7 +97,7 @@ func (a *attempt) run(ctx context.Context, waiting func()) (pathlock.Grant, erro
 	}
 }
 
-// ask puts the request into the tree, or looks at what has become of it. It is a sign of life.
+// ask puts the request into the tree, or looks up its state there. It is a sign of life.
 func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 	var v view
 	var r *locktable.Request
@@ -145,9 +145,9 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 	return v, nil
 }
 
-// refusal returns why the request's wait was refused, before this update or in it. What was refused
-// before the request was asked for was another call's. A process that slept for too long has lost
-// its place, and asks for another.
+// refusal returns why the request's wait was refused, before this update or in it. A refusal from
+// before this call belongs to another call. A process that slept for too long has lost its place,
+// and asks for another.
 func (a *attempt) refusal(tx *transaction, again bool) error {
 	if err := tx.takeRefusal(a.req.Owner, a.req.Grant); err != nil && again {
 		a.refused = err
@@ -179,8 +179,8 @@ func (a *attempt) left(ctx context.Context) time.Duration {
 	return max(left, 1)
 }
 
-// settle notes what has become of a request that was not granted at once, when all operations of
-// the update have been applied.
+// settle records the outcome for a request that was not granted at once, when all operations of the
+// update have been applied.
 func (v *view) settle(tx *transaction, r *locktable.Request) {
 	if err, over := tx.ended[r]; over {
 		v.err = err

@@ -16,9 +16,9 @@ import (
 //
 // Any number of goroutines may call any method. Its error matches [pathlock.ErrInvalidRequest] if
 // the request is more than the server takes: then nothing of it was written. Any other error tells
-// callers that the store is unavailable. Its time is bounded by its context: see [New]. What goes
-// on behind an ended context ends with the store. After that, the store closes a backend that is an
-// [io.Closer].
+// callers that the store is unavailable. Its context bounds its time: see [New]. Work that goes on
+// after the context has ended ends with the store. After that, the store closes a backend that is
+// an [io.Closer].
 type Backend interface {
 	// Update reads the tickets of a tree, calls change with them, and writes what change returns,
 	// in one step that is atomic beside all other updates of the tree, of whichever process. It
@@ -87,7 +87,7 @@ type Changes struct {
 	Fence uint64
 }
 
-// named returns a ticket with the name that it got by being written.
+// named returns a ticket with the name that it got when it was written.
 func (c Changes) named(t Ticket) Ticket {
 	for _, put := range c.Put {
 		if put.Place == t.Place {
@@ -123,7 +123,7 @@ type Ticket struct {
 	Refusal *refusal `json:"refusal,omitempty"`
 }
 
-// TicketState says what has become of a ticket.
+// TicketState is the state of a ticket.
 type TicketState string
 
 const (

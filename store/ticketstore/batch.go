@@ -31,7 +31,7 @@ type batcher struct {
 	tries atomic.Int32
 }
 
-// operation is what one call does to a tree.
+// operation is one call's change to a tree.
 type operation struct {
 	ctx context.Context
 	// apply does it, to the transaction of each try. The last one counts.
@@ -51,8 +51,8 @@ type operation struct {
 // maxTogether is how many operations go into one update, unless the backend's limit is lower.
 const maxTogether = 64
 
-// do applies an operation to a tree, and returns when that is written, but no later than the given
-// moment. After an error, the operation may still be applied, or not.
+// do applies an operation to a tree, and returns when the result is written, but no later than the
+// given moment. After an error, the operation may or may not be applied later.
 func (s *store) do(ctx context.Context, until time.Time, tree pathlock.Tree, op *operation) error {
 	return s.inTime(ctx, until, tree.String(), func(ctx context.Context) error { return s.queue(ctx, tree, op) })
 }
@@ -179,9 +179,9 @@ func (l *batcher) take() ([]*operation, context.Context) {
 	return ops, ctx
 }
 
-// update applies operations in one step. One that would let in more than the backend takes lets in
-// one. Requests that a step leaves in the queue because there are too many are let in by the looks
-// of those that it has let in.
+// update applies operations in one step. If a step would let in more requests than the backend
+// accepts, it lets in one. When the requests that it has let in look at their tickets, they let in
+// those that it left in the queue.
 func (l *batcher) update(ctx context.Context, ops []*operation) {
 	tried, err := l.step(ctx, ops, l.store.quota())
 	if errors.Is(err, pathlock.ErrInvalidRequest) && len(ops) == 1 && len(tried.Woken) > 1 {

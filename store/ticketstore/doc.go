@@ -21,8 +21,8 @@
 // released or its lease ends. An update reads all tickets of one tree, so its cost grows with how
 // many hold and wait in that tree, and not with how many trees there are.
 //
-// Whoever changes a tree decides for all: in the same step, a release writes the grants of those
-// whom it lets in. The next update, by any process, notices a lease that has ended.
+// Whoever changes a tree decides for everybody: a release writes, in the same step, the grants of
+// the waiters that it lets in. The next update, by any process, notices a lease that has ended.
 //
 // # Waiting
 //
@@ -37,6 +37,6 @@
 //
 // # What a crash leaves
 //
-// Nothing but tickets, whose leases end. An update whose reply is lost is looked at again before it
-// is repeated: a request is known by its owner and grant id.
+// A crash leaves only tickets, whose leases end. If the reply to an update is lost, the process
+// reads the tree before it repeats the update: owner and grant id identify a request.
 package ticketstore

@@ -13,8 +13,8 @@ func (s *store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.
 	return s.takeAway(ctx, s.latest(), tree, func(tx *transaction) error { return tx.table.Release(owner, id) })
 }
 
-// takeAway applies an operation that takes something away. What one try of the update has taken
-// away is not there for the next one, if the reply to the first was lost.
+// takeAway applies an operation that takes something away. If the reply to one try was lost, the
+// next one finds that it is already gone.
 func (s *store) takeAway(ctx context.Context, until time.Time, tree pathlock.Tree, take func(*transaction) error) error {
 	var taken bool
 	var refused error

@@ -43,7 +43,7 @@ var _ pathlock.Store = (*store)(nil)
 //
 // The backend has the time-out, which is positive, to answer. Every call ends at the latest its
 // wait plus the time-out after it began, whatever the backend does: it needs no bounds of its own.
-// What the backend does not give back by then goes on behind the call, and Close waits for it.
+// Backend calls that have not returned by then go on behind the call, and Close waits for them.
 // Close takes two seconds at most to take requests out of the queue, and closes a backend that is
 // an [io.Closer] when nothing uses it any more.
 //
@@ -53,7 +53,7 @@ var _ pathlock.Store = (*store)(nil)
 //
 // A backend whose processes are not equally near to the server has a method
 // Reserve(context.Context, pathlock.Tree) error, which makes [State.Reserved] true until an update
-// that has seen it is written, by any process. Without one, those who are far may lose to the
+// that has seen it is written, by any process. Without one, distant processes may lose to the
 // others for as long as these keep writing.
 func New(name string, backend Backend, timeout time.Duration) pathlock.Store {
 	open, shut := context.WithCancel(context.Background())
@@ -137,8 +137,8 @@ func answered(ctx context.Context, err error) error {
 // latest is when a call that begins now and does not wait ends at the latest.
 func (s *store) latest() time.Time { return time.Now().Add(s.timeout) }
 
-// inTime asks something within the store's time-out, and until a moment at the latest. If any
-// deadline has passed, the store is unavailable: it has not answered in time.
+// inTime asks the backend something within the store's time-out, and until a moment at the latest.
+// If any deadline has passed, the store is unavailable: it has not answered in time.
 func (s *store) inTime(ctx context.Context, until time.Time, what string, ask func(context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, min(time.Until(until), s.timeout))
 	defer cancel()

@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/internal/locktable"
 )
 
-// transaction is one update of a tree's tickets: the lock table that they make at one instant, and
-// what becomes of them.
+// transaction is one update of a tree's tickets: the lock table that they form at one instant, and
+// what happens to them.
 type transaction struct {
 	state State
 	table *locktable.Table
@@ -25,7 +25,7 @@ type transaction struct {
 	ended map[*locktable.Request]error
 }
 
-// openTransaction makes a table of a tree's tickets.
+// openTransaction builds a lock table from a tree's tickets.
 func openTransaction(tree pathlock.Tree, state State, quota int) *transaction {
 	tx := &transaction{
 		state: state, fence: max(state.Fence, state.Floor), quota: quota, ended: make(map[*locktable.Request]error), woken: make(map[string]bool),
@@ -167,9 +167,9 @@ func (tx *transaction) changes() Changes {
 	return c
 }
 
-// tellOfEarlierEnds makes those look who expect a lease to end later than it does: those who watch
-// a request whose lease ends earlier than before, and those who wait on top of it. One who looks in
-// time is enough to let all others in: no more are told than may be let in.
+// tellOfEarlierEnds wakes waiters that expect a lease to end later than it does: those that watch a
+// request whose lease now ends earlier, and those that wait on top of it. One that looks in time
+// lets all others in, so no more are woken than may be let in.
 func (tx *transaction) tellOfEarlierEnds() {
 	for r := range tx.table.Requests {
 		before, ok := r.Data.(*Ticket)

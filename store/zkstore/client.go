@@ -14,8 +14,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// client has the calls of go-zookeeper/zk answered by whichever server can. It connects at the
-// first call.
+// client sends the calls of go-zookeeper/zk to any server that can answer. It connects at the first
+// call.
 type client struct {
 	servers []string
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
@@ -65,9 +65,9 @@ func untilAnswered[T any](ctx context.Context, c *client, request func(*zk.Conn)
 // round is how long the library takes at least to try all servers again.
 const round = 1100 * time.Millisecond
 
-// do makes a request until no further one is to be made: one that was not sent is made again, and
-// one that was lost if it may be repeated. The library knows no contexts: if ctx ends meanwhile, do
-// returns when the library has an answer, or gives the request up with its connection.
+// do makes a request, and makes it again if it was not sent, or if it was lost and may be repeated.
+// The library has no contexts: if ctx ends meanwhile, do returns when the library has an answer, or
+// gives the request up with its connection.
 func do[T any](ctx context.Context, c *client, repeatable bool, request func(*session) (T, error)) (none T, err error) {
 	for ctx.Err() == nil {
 		s, err := c.current()
@@ -94,8 +94,8 @@ func do[T any](ctx context.Context, c *client, repeatable bool, request func(*se
 	return none, ctx.Err()
 }
 
-// unreachable is the error of a call for which there was no server, with why the latest one tried
-// could not be reached.
+// unreachable is the error of a call that found no server. It says why the last server tried could
+// not be reached.
 func (c *client) unreachable() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,8 +18,8 @@ type clock struct {
 	at       time.Time     // when it was
 }
 
-// drift is how much the distance of two clocks may change in a time: 1/drift of it. Daemons that
-// discipline a clock change its rate by at most 1/2000.
+// drift bounds how fast the distance of two clocks may change: by 1/drift of the time that passes.
+// Daemons that discipline a clock change its rate by at most 1/2000.
 const drift = 2000
 
 // resolution is the unit of the leader's stamps, which it cuts off.

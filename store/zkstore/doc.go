@@ -24,19 +24,19 @@
 //	└──────────┘               └───────────────────────────────┘
 //
 // An acquisition that is granted at once takes two round trips, of which one is a write to a
-// majority of the servers. So do a release and a renewal. The operations of a process on one tree
-// go together.
+// majority of the servers. So do a release and a renewal. Simultaneous operations of a process on
+// one tree share them.
 //
 // # Waiting
 //
-// The znode of a waiting ticket goes when it is let in. Nobody but its process watches it, so no
+// A waiting ticket's znode is deleted when the ticket is let in. Only its process watches it, so no
 // event wakes two waiters, and a release costs the same number of requests whether 50 wait or 500.
 //
 // # Leases and sessions
 //
 // Every ticket has a lease, which everybody heeds by the clock of ZooKeeper's leader. Nothing
 // depends on the session, and a lost connection is followed by another one. After a crash, others
-// wait for the rest of the lease. The next update of the tree removes the ticket, or a sweep does,
+// wait for the rest of the lease. The next update of the tree removes the ticket, or else a sweep,
 // which each process runs every ten minutes.
 //
 // # What is guaranteed
@@ -49,15 +49,16 @@
 //     the ensemble is recreated, or restored from a backup.
 //   - An operation whose answer was lost is looked up, and done again only if it was not carried out.
 //     It fails with an error that matches [pathlock.ErrUnavailable] when no server answers in time.
-//   - A refusal rests on the latest state, even if a server is behind: it asks the leader first.
+//   - A refusal is based on the latest state, even if a server is behind: the store asks the leader
+//     first.
 //   - A sweep removes trees in which nobody holds or waits.
 //
 // # What is assumed
 //
-//   - The clocks of the ensemble's hosts agree, as NTP sees to. If the clock of a newly elected leader
-//     is ahead, leases end earlier by as much, and their holders learn of it only at their next
-//     update: for that long, two owners may hold the same node. An update that finds the clock ahead
-//     by more than a second fails. Safety must not rest on the locks alone. The clocks of the
+//   - The clocks of the ensemble's hosts agree, as NTP sees to. If the clock of a newly elected
+//     leader is ahead, leases end that much earlier, and their holders learn of it only at their
+//     next update: until then, two owners may hold the same node. An update that finds the clock
+//     ahead by more than a second fails. Safety must not rest on the locks alone. The clocks of the
 //     processes themselves do not matter.
 //   - minSessionTimeout is at most 6 seconds. With a larger one, a client leaves a server that hangs
 //     only after two thirds of it.

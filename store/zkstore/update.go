@@ -149,7 +149,7 @@ func (b *backend) createRoot(ctx context.Context, path string) error {
 }
 
 // commit writes changes to the tree as it was read. It returns false if another process was faster,
-// or the answer was lost: the tree then shows what has become of it.
+// or the answer was lost: the tree then shows which.
 func (b *backend) commit(ctx context.Context, tree pathlock.Tree, r *reading, c ticketstore.Changes) (bool, error) {
 	requests, err := b.requests(tree, r, c)
 	if err != nil {
@@ -170,16 +170,16 @@ func (b *backend) commit(ctx context.Context, tree pathlock.Tree, r *reading, c 
 	return true, nil
 }
 
-// leap is by how much the leader's clock may go forward unnoticed.
+// leap is how far the leader's clock may jump ahead unnoticed.
 const leap = time.Second
 
 // maxPacket is the servers' jute.maxbuffer, unless they are told otherwise: they close a connection
 // that brings more.
 const maxPacket = 1<<20 - 1
 
-// What a tree may have grows with hand-overs, transfers and renewals, none of which may fail. So
-// they have an eighth of a packet that no new request gets. A request that comes later than another
-// eighth may hold, but not wait.
+// Hand-overs, transfers and renewals make a tree's record grow, and none of them may fail. So an
+// eighth of a packet is reserved for them. In the eighth before that, new requests may hold, but
+// not wait.
 const (
 	mostOfRequest   = maxPacket / 8
 	mostBeforeGrant = maxPacket - mostOfRequest
