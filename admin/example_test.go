@@ -16,7 +16,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// Whoever is signed in may look, and operators may release.
+// Signed-in users may look, and operators may release.
 func Example() {
 	gin.SetMode(gin.ReleaseMode)
 	store := memstore.New()

@@ -36,7 +36,7 @@ func (p *page) operations() map[string]*operation {
 			fails: map[string]string{"404": "not-found: no history is kept"},
 		},
 		"/api/release": {
-			method: http.MethodPost, summary: "Take away all that an owner has in a tree", serve: p.serveRelease, takes: release{}, gives: releasedAnswer{},
+			method: http.MethodPost, summary: "Take away everything that an owner has in a tree", serve: p.serveRelease, takes: release{}, gives: releasedAnswer{},
 			fails: map[string]string{
 				"400": "invalid-request", "409": "gone: the tree does not have the entry any more", "413": "too-large",
 				"415": "unsupported-media-type", "503": "lock-store-unavailable, or release-unknown: it may have taken place",
@@ -56,7 +56,7 @@ type object = map[string]any
 // describe returns an OpenAPI document of the operations.
 func describe(all map[string]*operation) []byte {
 	common := map[string]string{
-		"401": "unauthenticated", "403": "forbidden, read-only or foreign-origin", "421": "misdirected: the page does not know itself by this Host",
+		"401": "unauthenticated", "403": "forbidden, read-only or foreign-origin", "421": "misdirected: this Host is not among the page's names",
 	}
 	paths := object{}
 	for path, o := range all {
@@ -70,7 +70,7 @@ func describe(all map[string]*operation) []byte {
 		described := object{"operationId": path[len("/api/"):], "summary": o.summary, "responses": answers}
 		if o.method == http.MethodGet {
 			given["properties"].(object)["now"] = schema(reflect.TypeFor[time.Time]()) // see answer
-			answers["304"] = object{"description": "the entity tag in If-None-Match names what there is"}
+			answers["304"] = object{"description": "the client already has the version that If-None-Match names"}
 		}
 		answers["200"] = body("application/json", "OK", given)
 		var parameters []object

@@ -84,7 +84,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch {
 	case !ok || !known:
-		fail(w, newProblem(http.StatusNotFound, "not-found", "there is nothing here; the page is mounted at "+p.config.Prefix+"/ (Config.Prefix)"))
+		fail(w, newProblem(http.StatusNotFound, "not-found", "there is nothing at this path; the page is mounted at "+p.config.Prefix+"/ (Config.Prefix)"))
 	case r.Method != at.method && (at.method != http.MethodGet || !reads):
 		w.Header().Set("Allow", at.method)
 		fail(w, newProblem(http.StatusMethodNotAllowed, "method-not-allowed", "the path takes "+at.method))
@@ -149,7 +149,7 @@ func (p *page) servePage(w http.ResponseWriter, r *http.Request) {
 		PollMS              int64
 	}{[]string{"en", "zh-CN"}[i], p.config.Instance, refused == nil, p.config.History != nil, p.config.Poll.Milliseconds()})
 	if err != nil {
-		fail(w, newProblem(http.StatusInternalServerError, "internal", "the page could not be made"))
+		fail(w, newProblem(http.StatusInternalServerError, "internal", "the page could not be rendered"))
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

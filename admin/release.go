@@ -88,7 +88,7 @@ func readRelease(w http.ResponseWriter, r *http.Request) (release, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
 		// A form of a foreign page can send other types without asking first.
-		return release{}, newProblem(http.StatusUnsupportedMediaType, "unsupported-media-type", "the body has to be application/json")
+		return release{}, newProblem(http.StatusUnsupportedMediaType, "unsupported-media-type", "the body must be application/json")
 	}
 	var asked release
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRelease))

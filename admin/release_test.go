@@ -98,7 +98,7 @@ func TestRelease_cancelsTheHoldersContext(t *testing.T) {
 	f.release(body).problem(t, 409, "gone")
 }
 
-// What the operator has not seen is not released: the same owner may have released that lock and
+// An operator can only release what the page showed: the same owner may have released that lock and
 // taken another one.
 func TestRelease_onlyOfTheLockThatWasSeen(t *testing.T) {
 	f := newFixture(t, anybody())
@@ -135,7 +135,7 @@ func TestRelease_onlyOfTheWaitThatWasSeen(t *testing.T) {
 }
 
 // Stores count time in microseconds or milliseconds, in which an owner can ask twice.
-func TestRelease_tellsWaitsOfOneMomentApart(t *testing.T) {
+func TestRelease_distinguishesSimultaneousWaits(t *testing.T) {
 	wait := func(path string) pathlock.Entry {
 		return pathlock.Entry{
 			Owner: "0123456789abcdef", Note: path, Since: time.UnixMilli(1700000000000),

@@ -87,8 +87,8 @@ func TestTree_isNotSentAgainUnchanged(t *testing.T) {
 	}
 }
 
-// What is redacted leaves the process neither in an answer nor in the log of a release. A name that
-// is redacted to nothing is still the name of a node below others.
+// Redacted texts leave the process neither in an answer nor in the log of a release. A name that is
+// redacted to nothing still names a node below others.
 func TestRedact_namesAndNotes(t *testing.T) {
 	config := anybody()
 	config.Redact = func(text string, isNote bool) string {
@@ -215,7 +215,7 @@ func TestPage_saysThatLockingIsDegraded(t *testing.T) {
 }
 
 // A store that is far away answers for some trees in time: the others are named.
-func TestOverview_namesWhatItHasNoTimeToCount(t *testing.T) {
+func TestOverview_namesTreesThatItCannotCountInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, anybody())
 		for i := range 100 {

@@ -123,7 +123,7 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 	config.Table = cmp.Or(config.Table, defaultTable)
 	config.Log = cmp.Or(config.Log, slog.Default())
 	if config.Lease < time.Second || config.Keep < config.Lease || config.MaxBody < 0 || config.MaxAnswer < 0 {
-		return nil, fmt.Errorf("idempotency: Lease (%v) has to be at least a second, Keep (%v) no shorter, and MaxBody (%d) and MaxAnswer (%d) not negative", config.Lease, config.Keep, config.MaxBody, config.MaxAnswer)
+		return nil, fmt.Errorf("idempotency: Lease (%v) must be at least a second, Keep (%v) no shorter, and MaxBody (%d) and MaxAnswer (%d) not negative", config.Lease, config.Keep, config.MaxBody, config.MaxAnswer)
 	}
 	if config.Records == nil {
 		config.Records = recordsStatus

@@ -145,7 +145,7 @@ func (k *Keys) misplaced(c *gin.Context, reason string) {
 }
 
 func internal() *middleware.Problem {
-	return middleware.NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more")
+	return middleware.NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has the details")
 }
 
 // replay sends the recorded answer.

@@ -26,7 +26,7 @@ var errKey = errors.New("idempotency: malformed key")
 // clients send the key without quotes: then it may have no spaces, quotes, commas or semicolons.
 func parseKey(values []string) (key string, err error) {
 	if len(values) != 1 {
-		return "", fmt.Errorf("%w: the header is there %d times", errKey, len(values))
+		return "", fmt.Errorf("%w: the request has the header %d times", errKey, len(values))
 	}
 	text := strings.Trim(values[0], " \t")
 	if rest, quoted := strings.CutPrefix(text, `"`); quoted {
@@ -35,7 +35,7 @@ func parseKey(values []string) (key string, err error) {
 		key = text
 		for i := range len(text) {
 			if b := text[i]; b <= ' ' || b >= 0x7f || strings.IndexByte(`"\,;`, b) >= 0 {
-				err = fmt.Errorf("%w: without quotes, it has to be of letters, digits and signs other than these: \" \\ , ;", errKey)
+				err = fmt.Errorf("%w: without quotes, it must consist of letters, digits and signs other than these: \" \\ , ;", errKey)
 			}
 		}
 	}

@@ -67,8 +67,8 @@ func TestHash_tellsListsApart(t *testing.T) {
 	}
 }
 
-// Whoever reads the refusal of a bound learns which one it is.
-func TestNew_namesABoundThatMakesNoSense(t *testing.T) {
+// The refusal of a bound says which one it is.
+func TestNew_namesAnInvalidBound(t *testing.T) {
 	db, err := gorm.Open(mysql.New(mysql.Config{Conn: &sql.DB{}, SkipInitializeWithVersion: true}), &gorm.Config{DisableAutomaticPing: true})
 	testerr.Must(t, err)
 	for says, config := range map[string]Config{

@@ -32,7 +32,7 @@ type statements struct {
 // newStatements reads the files of a database.
 func newStatements(d *dialect.Dialect, table string) (s statements, err error) {
 	if !tableName.MatchString(table) {
-		return s, fmt.Errorf("idempotency: the table's name %q has to be of lower-case letters, digits and underscores", table)
+		return s, fmt.Errorf("idempotency: the table's name %q must consist of lower-case letters, digits and underscores", table)
 	}
 	_, base, found := strings.Cut(table, ".")
 	if !found {

@@ -156,7 +156,7 @@ func (r *request) note(tx *gorm.DB, sql string, values ...any) error {
 		// What the other database says, such as that there is no table, asks for no repetition.
 		return fmt.Errorf("%w: %v", ErrElsewhere, errors.Join(err, done.Error)) //nolint:errorlint // see above
 	case done.Error != nil:
-		return fmt.Errorf("idempotency: noting that the request takes place: %w", done.Error)
+		return fmt.Errorf("idempotency: noting that the request takes effect: %w", done.Error)
 	default:
 		return fmt.Errorf("%w: %w", ErrTakenOver, middleware.NewRetryableProblem(http.StatusConflict, slugInUse, "the request took too long, and a repetition has taken its place"))
 	}

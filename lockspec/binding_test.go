@@ -209,7 +209,7 @@ func TestBindRefuses(t *testing.T) {
 		{"a delete of the root", lockspec.Delete(id), nodes, with("param id", "1"), lockspec.ErrInvalid, "id", "root of a tree"},
 		{"a copy beside the root", lockspec.Copy(id, parent.Optional(), name), nodes, request{"param id": "1", "json name": "n"}, lockspec.ErrInvalid, "id", "beside the root"},
 		{"names of a bad project", lockspec.Names("project", id), nodes, with("param id", "a\nb"), lockspec.ErrInvalid, "id", "control character"},
-		{"the zero spec", lockspec.Spec{}, nodes, full, lockspec.ErrSpec, "", "says nothing"},
+		{"the zero spec", lockspec.Spec{}, nodes, full, lockspec.ErrSpec, "", "it is empty"},
 		{"an empty list", lockspec.Delete(ids), nodes, request{"json ids": ""}, lockspec.ErrInvalid, "ids", "is missing"},
 		{"a list with the root in it", lockspec.Delete(ids), nodes, request{"json ids": "2 1"}, lockspec.ErrInvalid, "ids", "the root of a tree"},
 		{"a list with an id that is not there", lockspec.Delete(ids), nodes, request{"json ids": "2 99"}, pathlock.ErrNotFound, "", "99"},
@@ -269,7 +269,7 @@ func TestBind_errorsOfOthersReachTheCaller(t *testing.T) {
 	}
 }
 
-// What the plan rests on is told, each node once, and found at once.
+// The binding lists each node that the plan depends on once, and all are found at once.
 func TestBindTellsItsNodes(t *testing.T) {
 	id := lockspec.Param("id")
 	spec := lockspec.All(lockspec.Delete(id), lockspec.Copy(id, lockspec.Param("id").Kind("plan"), lockspec.Const("n")).SnapshotSource(), lockspec.Edit(lockspec.Query("id")))

@@ -115,5 +115,5 @@ func ExampleJSONValues() {
 	}
 	// Output:
 	// [90071992547409931] <nil>
-	// [] lockspec: invalid request: target.parent_id: the key "Parent_ID" occurs twice in one object, in whichever case of letters
+	// [] lockspec: invalid request: target.parent_id: the key "Parent_ID" occurs twice in one object, regardless of letter case
 }

@@ -103,9 +103,9 @@ func member(object []byte, name string) (value json.RawMessage, wrong string) {
 		case !isTaken(key, written, name):
 			continue
 		case value != nil:
-			return nil, fmt.Sprintf("the key %q occurs twice in one object, in whichever case of letters", shown.Cut(key))
+			return nil, fmt.Sprintf("the key %q occurs twice in one object, regardless of letter case", shown.Cut(key))
 		case key != name:
-			return nil, fmt.Sprintf("the key %q is to be spelt %q", shown.Cut(key), shown.Cut(name))
+			return nil, fmt.Sprintf("the key %q must be spelt %q", shown.Cut(key), shown.Cut(name))
 		}
 		value = one
 	}

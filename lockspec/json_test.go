@@ -27,8 +27,8 @@ func TestJSONValues(t *testing.T) {
 		{`{"a":{"id":1},"id":2,"b":{"id":3,"c":{"d":0}}}`, "id", []string{"2"}, ""},
 		{`{"a":{"id":1},"id":2,"b":{"id":3,"c":{"d":0}}}`, "b.c.d", []string{"0"}, ""},
 		{`{"a":{"id":1},"id":2,"b":{"id":3,"c":{"d":0}}}`, "b.x", nil, ""},
-		{`{"TASK":"x"}`, "task", nil, `task: the key "TASK" is to be spelt "task"`}, // a map has no such key
-		{`{"TO":{"id":7}}`, "to.id", nil, `to.id: the key "TO" is to be spelt "to"`},
+		{`{"TASK":"x"}`, "task", nil, `task: the key "TASK" must be spelt "task"`}, // a map has no such key
+		{`{"TO":{"id":7}}`, "to.id", nil, `to.id: the key "TO" must be spelt "to"`},
 		{`{"labels":{"os":1,"OS":2},"b":1,"b":2,"name":"x"}`, "name", []string{"x"}, ""},
 		{`{"a":null,"to":null}`, "a", null, ""},
 		{`{"a":null,"to":null}`, "to.id", nil, ""},
@@ -45,13 +45,13 @@ func TestJSONValues(t *testing.T) {
 		{`{"name":null,"n\u0061me":"y"}`, "name", nil, `name: the key "name" occurs twice`},
 		{`{"to":{"id":1},"To":{}}`, "to.id", nil, `to.id: the key "To" occurs twice`},
 		{"{\"id\":1,\"\u0130d\":2}", "id", nil, "id: the key \"\u0130d\" occurs twice"}, // as sonic and jsoniter have it
-		{"{\"\u0130d\":2}", "id", nil, "id: the key \"\u0130d\" is to be spelt"},
-		{"{\"ta\u017fk\":2}", "task", nil, "is to be spelt"}, // which encoding/json alone takes for task
+		{"{\"\u0130d\":2}", "id", nil, "id: the key \"\u0130d\" must be spelt"},
+		{"{\"ta\u017fk\":2}", "task", nil, "must be spelt"}, // which encoding/json alone takes for task
 
 		// keys that jsoniter takes for the names, and go-json
 		{`{"parent_id":4,"\u015c\u9593\ud960\udfc9\udaa3\ude9a":9}`, "parent_id", nil, "occurs twice"},
 		{`{"parent_id":4,"P\u0061":9}`, "parent_id", nil, "occurs twice"},
-		{`{"é\u03bf\u2375\udbaa\udfe6\udab8\udd21":9}`, "id", nil, "is to be spelt \"id\""},
+		{`{"é\u03bf\u2375\udbaa\udfe6\udab8\udd21":9}`, "id", nil, "must be spelt \"id\""},
 		{`{"` + strings.Repeat("k", 100_000) + `":1,"` + strings.Repeat("k", 100_000) + `":2}`, strings.Repeat("k", 100_000), nil, "occurs twice"},
 		{" \n", "name", nil, "the body is empty"},
 		{`{"name":"x",}`, "name", nil, "malformed JSON near byte 13"},
@@ -94,7 +94,7 @@ func TestJSONValues(t *testing.T) {
 }
 
 // Wherever JSONValues finds a value or none, the decoder that a handler is most likely to use finds
-// the same one. What either calls malformed is malformed to both.
+// the same one. Both call the same bodies malformed.
 func TestJSONValuesAgreeWithTheDecoder(t *testing.T) { rapid.Check(t, compareWithDecoder) }
 
 func FuzzJSONValuesAgreeWithTheDecoder(f *testing.F) { f.Fuzz(rapid.MakeFuzz(compareWithDecoder)) }

@@ -217,7 +217,7 @@ type pair struct {
 }
 
 // pairs returns every pair of operations, an operation and itself included, judged once for all
-// tests. The oracle lets either of the two begin, so that (a, b) stands for (b, a) too.
+// tests. The oracle lets either of the two begin, so (a, b) covers (b, a) too.
 var pairs = sync.OnceValue(func() []pair {
 	tree := smallTree()
 	all := instances(tree)

@@ -252,7 +252,7 @@ func (s Source) check() error {
 		return fmt.Errorf("%s is not a list: Each is for JSON, a query or a form", s)
 	}
 	if len(s.separator) > 0 && (s.from == FromJSON || len(s.separator) > 1 || s.separator[0] == "") {
-		return fmt.Errorf("%s is separated by %q: Each takes one text, for a query or a form", s, s.separator)
+		return fmt.Errorf("%s has the separators %q: Each takes one, for a query or a form", s, s.separator)
 	}
 	return s.wrong
 }
@@ -262,12 +262,12 @@ func (s Source) check() error {
 func (s Source) checkTop(kind operation.Kind) error {
 	switch {
 	case s.topOf == nil && kind == operation.Insert && (s.top || s.isPlace()):
-		return fmt.Errorf("OrTop of %s has to be given the tree: an id of a kind that pathlock.TreeResolver resolves, "+
-			"by Const if there is one tree only", s)
+		return fmt.Errorf("OrTop of %s needs the tree: an id of a kind that pathlock.TreeResolver resolves, "+
+			"by Const if there is only one tree", s)
 	case s.topOf == nil:
 		return nil
 	case s.topOf.optional || s.topOf.top:
-		return fmt.Errorf("the tree that OrTop of %s is given can be missing itself", s)
+		return fmt.Errorf("the tree that OrTop of %s is given may itself be missing", s)
 	}
 	return s.topOf.check()
 }

@@ -164,7 +164,7 @@ func specOf(p part, names []Source) Spec {
 		wrong(p.name.check())
 	}
 	if p.dest.each || p.name.each || p.dest.topOf != nil && p.dest.topOf.each || p.node.each && !p.takesEach() {
-		wrong(fmt.Errorf("Each is for the nodes that are moved, copied, deleted, edited, read or kept, without a new name"))
+		wrong(fmt.Errorf("Each is only for nodes that are moved, copied, deleted, edited, read or locked as a slot, without a new name"))
 	}
 	if p.node.top || p.name.top {
 		wrong(fmt.Errorf("OrTop is for the parent of an insert and the destination of a move or a copy"))
@@ -206,7 +206,7 @@ func (s Spec) ParentExclusive() Spec {
 // what the other creates. The same applies to three or more in a ring.
 func (s Spec) SnapshotSource() Spec {
 	if s.err == nil && !slices.ContainsFunc(s.parts, func(p part) bool { return p.kind == operation.Copy }) {
-		s.err = fmt.Errorf("%w: a snapshot source of something that is not a copy", ErrSpec)
+		s.err = fmt.Errorf("%w: only a copy can have a snapshot source", ErrSpec)
 	}
 	return s.eachPart(func(p *part) { p.snapshot = p.kind == operation.Copy })
 }
@@ -256,7 +256,7 @@ func (s Spec) Check() error {
 	case s.err != nil:
 		return s.err
 	case len(s.parts) == 0 && s.exempt == "":
-		return fmt.Errorf("%w: it says nothing; a route that needs no lock says None", ErrSpec)
+		return fmt.Errorf("%w: it is empty; use None for a route that needs no lock", ErrSpec)
 	case len(s.note) > pathlock.MaxNoteBytes:
 		return fmt.Errorf("%w: the note is %d bytes long, at most %d are allowed", ErrSpec, len(s.note), pathlock.MaxNoteBytes)
 	case s.looksIn(FromJSON) && s.looksIn(FromForm):

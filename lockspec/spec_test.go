@@ -17,31 +17,31 @@ func TestSpecCheck(t *testing.T) {
 		says string
 	}{
 		{"none", lockspec.None("reads only"), ""},
-		{"the zero spec", lockspec.Spec{}, "says nothing"},
-		{"the zero spec in all", lockspec.All(lockspec.Edit(id), lockspec.Spec{}), "says nothing"},
+		{"the zero spec", lockspec.Spec{}, "it is empty"},
+		{"the zero spec in all", lockspec.All(lockspec.Edit(id), lockspec.Spec{}), "it is empty"},
 		{"none without a reason", lockspec.None(" "), "without a reason"},
 		{"the zero source", lockspec.Delete(lockspec.Source{}), "delete: a source is missing"},
 		{"a parameter without a name", lockspec.Delete(lockspec.Param("")), "a param source has no name"},
 		{"a function that is none", lockspec.Delete(lockspec.Func("project", nil)), `"project" has no function`},
 		{"two names", lockspec.Copy(id, id, name, name), "2 names given"},
-		{"a snapshot of a move", lockspec.Move(id, id).SnapshotSource(), "not a copy"},
+		{"a snapshot of a move", lockspec.Move(id, id).SnapshotSource(), "only a copy"},
 		{"an asserted read", lockspec.Read(id).Asserted(), "a read writes nothing"},
 		{"names of too long a namespace", lockspec.Names(strings.Repeat("n", 256), id), "256 bytes long"},
 		{"JSON here and a form there", lockspec.All(lockspec.Rename(id, name), lockspec.Delete(lockspec.Form("other").Optional())), "either JSON or a form"},
 		{"a form, and the tree of the top in JSON", lockspec.Move(id, lockspec.Form("to").OrTop(name)), "either JSON or a form"},
-		{"an insert at the top of no tree", lockspec.Insert(id.OrTop(), name), "by Const if there is one tree only"},
+		{"an insert at the top of no tree", lockspec.Insert(id.OrTop(), name), "by Const if there is only one tree"},
 		{"two trees for the top", lockspec.Move(id, id.OrTop(id, id)), "given 2 trees"},
-		{"an optional tree for the top", lockspec.Insert(id.OrTop(id.Optional()), name), "can be missing itself"},
+		{"an optional tree for the top", lockspec.Insert(id.OrTop(id.Optional()), name), "may itself be missing"},
 		{"a tree for the top that is no source", lockspec.Move(id, id.OrTop(lockspec.Source{})), "a source is missing"},
 		{"a node at the top", lockspec.Delete(id.OrTop()), "OrTop is for the parent"},
 		{"a node by a path of no kind", lockspec.Delete(id.Path()), "Path is for nodes"},
-		{"a parent by a path of no tree", lockspec.Insert(name.Path()), "has to be given the tree"},
+		{"a parent by a path of no tree", lockspec.Insert(name.Path()), "needs the tree"},
 		{"a path or the top", lockspec.Insert(name.Path("dir").OrTop(id)), "without OrTop"},
 		{"a name that is a path", lockspec.Rename(id, name.Path("dir")), "Path is for nodes"},
 		{"a project that is a path", lockspec.Names("project", id.Path("dir")), "Path is for nodes"},
 		{"a list that is a parameter", lockspec.Delete(id.Each()), "Each is for JSON"},
-		{"a JSON list with commas", lockspec.Delete(name.Each(",")), "Each takes one text"},
-		{"a list without separator", lockspec.Delete(lockspec.Query("ids").Each("")), "Each takes one text"},
+		{"a JSON list with commas", lockspec.Delete(name.Each(",")), "Each takes one,"},
+		{"a list without separator", lockspec.Delete(lockspec.Query("ids").Each("")), "Each takes one,"},
 		{"one name for several nodes", lockspec.Move(name.Each(), id, name), "without a new name"},
 		{"several destinations", lockspec.Move(id, name.Each()), "without a new name"},
 		{"several parents", lockspec.Insert(name.Each()), "without a new name"},
@@ -94,8 +94,8 @@ func TestAll_exempt(t *testing.T) {
 	}
 }
 
-// A spec is asserted as a whole or not at all: what one part rests on has to be looked at again.
-// What needs no lock rests on nothing.
+// A spec is asserted as a whole or not at all: the nodes of a part without assertion must be looked
+// up again. A part that needs no lock depends on no node.
 func TestSpecIsAssertedIfAllOfItIs(t *testing.T) {
 	edit, none := lockspec.Edit(lockspec.Param("id")), lockspec.None("reads only")
 	base := lockspec.Delete(lockspec.Param("id"))
@@ -158,7 +158,7 @@ func TestTableCheck(t *testing.T) {
 			[]string{"POST /h"},
 			[]string{
 				" /b: " + noRoute, "patch /c: " + noRoute, "PATCH /f /g: " + noRoute,
-				"POST /h: lockspec: invalid spec: it says nothing; a route that needs no lock says None", "PATCH d: " + noRoute,
+				"POST /h: lockspec: invalid spec: it is empty; use None for a route that needs no lock", "PATCH d: " + noRoute,
 			},
 		},
 	} {

@@ -178,11 +178,11 @@ func (v *visit) mustLookAgain(planned lockspec.Binding, locks *lockSet) bool {
 func changed(planned, found lockspec.Binding) error {
 	for i, was := range planned.Nodes {
 		if i < len(found.Nodes) && found.Nodes[i] != was {
-			return fmt.Errorf("%w: %s is now %s, again and again while its lock was being taken",
+			return fmt.Errorf("%w: %s is now %s: it kept moving while its lock was being taken",
 				pathlock.ErrPathChanged, was.Path, found.Nodes[i].Path)
 		}
 	}
-	return fmt.Errorf("%w: again and again while the locks were being taken", pathlock.ErrPathChanged)
+	return fmt.Errorf("%w: the nodes kept moving while their locks were being taken", pathlock.ErrPathChanged)
 }
 
 // because adds the cause of a context that has ended to an error. The error of a driver, or of a

@@ -20,8 +20,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// What a handler reads is what the client sent, however long it is; a body of which the spec needs
-// a value is limited.
+// A handler reads everything that the client sent, however long it is; a body of which the spec
+// needs a value is limited.
 func TestBody_isHandedOnWhole(t *testing.T) {
 	const limit = 1000
 	for _, length := range []int{0, limit - len(`{"target":{"parent_id":4},"x":""}`), limit, limit + 1, 100 * limit} {
@@ -65,8 +65,8 @@ func TestBody_limitOfOtherMiddlewareIsReported(t *testing.T) {
 }
 
 // Middleware may bind the body, which gin keeps, and replace it afterwards. The request has the
-// body that it has now, for ReadJSON, the spec, and each of gin's ways to read it. Whoever closes
-// it closes what was there.
+// body that it has now, for ReadJSON, the spec, and each of gin's ways to read it. Closing it
+// closes the original body.
 func TestBody_readOrReplacedBeforeTheLocks(t *testing.T) {
 	type renaming struct {
 		Name string `json:"name"`
@@ -101,8 +101,8 @@ func TestBody_readOrReplacedBeforeTheLocks(t *testing.T) {
 	}
 }
 
-// What a middleware has read and keeps for itself is unknown to the spec, and does not count as
-// missing.
+// If a middleware reads the body and keeps it for itself, the spec cannot know it, and it does not
+// count as missing.
 func TestBody_readAndNotPutBack(t *testing.T) {
 	id, parent := lockspec.Param("id"), lockspec.Form("parent").OrTop()
 	for _, tt := range []struct {

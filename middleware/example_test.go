@@ -194,8 +194,8 @@ func ExampleLocks_Fail_own() {
 	// GET /suites/19 404
 }
 
-// Handlers answer their own errors as the middleware does. What it does not know is a 500 that says
-// nothing, and is logged.
+// Handlers answer their own errors as the middleware does. An unknown error is a 500 without
+// detail, and is logged.
 func ExampleLocks_Fail() {
 	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{})
 	r := gin.New()

@@ -14,7 +14,7 @@ import (
 
 // errAnswered is the error of a [Locks.Detach] that took nothing because [Config.Authorize]
 // answered the request itself. [Locks.Fail] adds nothing to that answer.
-var errAnswered = errors.New("middleware: the request has been answered by Authorize")
+var errAnswered = errors.New("middleware: Authorize has answered the request")
 
 // Fail answers a request that failed with err: with the problem that [Locks.ProblemOf] returns, or
 // with 500 and no detail for an unknown error. It aborts the request. It writes nothing if the
@@ -120,7 +120,7 @@ func (m *Locks) answerTo(ctx context.Context, err error) *Problem {
 }
 
 // errInternal is the answer to an error that nobody knows.
-var errInternal = NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more")
+var errInternal = NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has the details")
 
 // log logs failures that are not the client's to fix, and clients that have gone. A status of 0
 // means that the response had begun: then it logs any failure.

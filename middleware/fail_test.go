@@ -30,7 +30,7 @@ func (f *fixture) failing(err func(c *gin.Context) error) {
 	f.handler = func(c *gin.Context) { f.locks.Fail(c, err(c)) }
 }
 
-func TestFail_whatFailedDecidesTheAnswer(t *testing.T) {
+func TestFail_theFailureDecidesTheAnswer(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 3306}, Err: errors.New("refused")}
 	for _, tt := range []struct {
 		err    error
@@ -105,8 +105,8 @@ func TestFail_logsAConflictWithTheOwnRequest(t *testing.T) {
 	}
 }
 
-// What Fail has no answer to is left to the program's own helper, and nothing else is.
-func TestFail_leavesToTheProgramWhatNobodyKnows(t *testing.T) {
+// Fail leaves exactly the errors that it does not know to the program's own helper.
+func TestFail_leavesUnknownErrorsToTheProgram(t *testing.T) {
 	for _, tt := range []struct {
 		what  string
 		begun bool
@@ -143,7 +143,7 @@ func TestFail_leavesToTheProgramWhatNobodyKnows(t *testing.T) {
 	f.is("the answer of a program whose helper is nil", f.send("DELETE", "/suites/2", ""), http.StatusInternalServerError, "internal")
 }
 
-// What is written may be changed, though handlers share a problem.
+// The written problem may be changed, though handlers share a problem.
 func TestProblem_sharedStaysAsItIs(t *testing.T) {
 	shared := middleware.NewProblem(http.StatusForbidden, "forbidden", "not yours")
 	f := newFixture(t, memstore.New(), middleware.Config{WriteProblem: func(c *gin.Context, p *middleware.Problem) {
@@ -213,7 +213,7 @@ func TestProblem_detailIsNoDriversOwn(t *testing.T) {
 	}
 }
 
-// Clients are told what cannot be, and not what the program could do about it.
+// Clients learn what is impossible, but not what the program could do about it.
 func TestProblem_detailHasNoAdviceForPrograms(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	deep := strings.Repeat("/"+strings.Repeat("n", pathlock.MaxNameBytes), 48)
@@ -224,7 +224,7 @@ func TestProblem_detailHasNoAdviceForPrograms(t *testing.T) {
 	}
 }
 
-// Clients are told what makes no sense, and not the name that the tree has inside.
+// Clients learn what makes no sense, but not the tree's internal name.
 func TestProblem_detailNamesNoTree(t *testing.T) {
 	locker, ctx := pathlock.New(memstore.New()), t.Context()
 	acquire := func(ctx context.Context, req pathlock.Request) *pathlock.Lock {
@@ -253,8 +253,8 @@ func TestProblem_detailNamesNoTree(t *testing.T) {
 	}
 }
 
-// What the store does not know of a holder is left out.
-func TestProblem_tellsWhatIsKnownOfTheHolder(t *testing.T) {
+// Facts about a holder that the store does not know are left out.
+func TestProblem_describesTheHolder(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	f.failing(func(*gin.Context) error {
 		return &pathlock.ConflictError{Tree: plan, Gate: true, Blocker: pathlock.Blocker{Note: "nightly", Gate: true, Mode: pathlock.ModeX}}

@@ -192,7 +192,7 @@ func (f *fixture) is(what string, w *httptest.ResponseRecorder, status int, kind
 // mustNotServe is a handler that must not be called.
 func (f *fixture) mustNotServe(*gin.Context) { f.Error("the handler was called") }
 
-// holding is a handler that finds locked what is said.
+// holding is a handler that finds the given locks.
 func (f *fixture) holding(want ...string) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if got := f.held(); !slices.Equal(got, want) {

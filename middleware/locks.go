@@ -67,7 +67,7 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 		}
 	}
 	if config.Lease != 0 && config.Lease < pathlock.MinLease || config.MaxBody < 0 || config.Wait < 0 && config.Wait != pathlock.NoWait {
-		m.wrong = fmt.Errorf("middleware: Config.Lease (%v) has to be at least %v, MaxBody (%d) not negative, and Wait (%v) neither, or NoWait", config.Lease, pathlock.MinLease, config.MaxBody, config.Wait)
+		m.wrong = fmt.Errorf("middleware: Config.Lease (%v) must be at least %v, MaxBody (%d) not negative, and Wait (%v) not negative, or NoWait", config.Lease, pathlock.MinLease, config.MaxBody, config.Wait)
 	}
 	m.wrong = cmp.Or(m.wrong, locker.Check())
 	m.wait = cmp.Or(config.Wait, locker.Wait())

@@ -141,13 +141,13 @@ func TestLock_panicsOnSpecsThatCannotWork(t *testing.T) {
 		config   middleware.Config
 		options  []pathlock.Option
 	}{
-		"it says nothing":                    {resolver: some},
+		"it is empty":                        {resolver: some},
 		`no resolver for the kind "case"`:    {spec: lockspec.Delete(id.Kind("case")), resolver: some},
 		"without a kind: insert":             {spec: lockspec.Insert(lockspec.JSON("parent"), lockspec.JSON("name"))},
 		"another locker":                     {spec: lockspec.Delete(id), resolver: gormplugin.New(pathlock.New(memstore.New())).Resolver(&nodes{})},
-		"Config.Lease (1ms) has to be at":    {spec: lockspec.Delete(id), resolver: some, config: middleware.Config{Lease: time.Millisecond}},
+		"Config.Lease (1ms) must be at":      {spec: lockspec.Delete(id), resolver: some, config: middleware.Config{Lease: time.Millisecond}},
 		"MaxBody (-1) not negative":          {spec: lockspec.Delete(id), resolver: some, config: middleware.Config{MaxBody: -1}},
-		"Wait (-2s) neither":                 {spec: lockspec.Delete(id), resolver: some, config: middleware.Config{Wait: -2 * time.Second}},
+		"Wait (-2s) not negative":            {spec: lockspec.Delete(id), resolver: some, config: middleware.Config{Wait: -2 * time.Second}},
 		"lease 1ms, at least 10ms is needed": {spec: lockspec.Delete(id), resolver: some, options: []pathlock.Option{pathlock.WithLease(time.Millisecond)}},
 		"":                                   {spec: lockspec.Delete(id), resolver: some, config: middleware.Config{Lease: pathlock.MinLease, Wait: pathlock.NoWait}},
 		" ":                                  {spec: lockspec.Insert(lockspec.JSON("parent").OrTop(id.Kind("case")).Kind("case"), lockspec.JSON("name")), config: middleware.Config{Resolvers: map[string]pathlock.Resolver{"case": some}}},

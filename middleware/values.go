@@ -165,7 +165,7 @@ func wantType(c *gin.Context, want ...string) error {
 	isUTF8 := slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, strings.ToLower(params["charset"]))
 	if err != nil || len(headers) != 1 || !slices.Contains(want, parsed) || !isUTF8 {
 		return NewProblem(http.StatusUnsupportedMediaType, "unsupported-media-type", fmt.Sprintf(
-			"unsupported content type: the body is said to be %q, and should be %s, in UTF-8", shown.Cut(said), strings.Join(want, " or ")))
+			"unsupported content type: the body is declared as %q, but must be %s, in UTF-8", shown.Cut(said), strings.Join(want, " or ")))
 	}
 	if parsed != c.ContentType() {
 		setType(c, cmp.Or(mime.FormatMediaType(parsed, params), parsed))

@@ -138,7 +138,7 @@ func parseFields(raw []byte) (*fields, error) {
 		return nil, &lockspec.InvalidError{Reason: "the body is not a JSON object"}
 	}
 	if key, found := twice(json.NewDecoder(bytes.NewReader(raw))); found {
-		return nil, &lockspec.InvalidError{Field: shown.Cut(key), Reason: fmt.Sprintf("the key %q occurs twice in one object, in whichever case of letters", shown.Cut(key))}
+		return nil, &lockspec.InvalidError{Field: shown.Cut(key), Reason: fmt.Sprintf("the key %q occurs twice in one object, regardless of letter case", shown.Cut(key))}
 	}
 	return f, nil
 }

@@ -114,8 +114,7 @@ func TestReadyz_saysWhatIsWrongWithTheLockStore(t *testing.T) {
 	}
 }
 
-// A lock store that is full answers, and grants nothing. The instance is not ready, clients are
-// told what it is.
+// A full lock store answers, but grants nothing. The instance is not ready, and clients learn why.
 func TestReadyz_fullLockStoreIsNotReady(t *testing.T) {
 	server := testredis.Start(t, testredis.Redis)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr})

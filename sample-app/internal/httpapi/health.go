@@ -36,9 +36,8 @@ func (a *api) ready(r request) (any, error) {
 	return gin.H{"status": "ready"}, nil
 }
 
-// readyToRead is for load balancers: without locks, reads go on. It asks the lock store all the
-// same, and has its failure counted as that of ready, since the alerts go by the count and nobody
-// may be writing.
+// readyToRead is for load balancers: without locks, reads go on. It still asks the lock store, and
+// counts its failure like ready does, since the alerts use that count and nobody may be writing.
 func (a *api) readyToRead(r request) (any, error) {
 	ctx, cancel := context.WithTimeout(r.ctx, pingTimeout)
 	defer cancel()

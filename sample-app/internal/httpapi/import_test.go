@@ -35,7 +35,7 @@ func TestImport_goesOnAfterOthersHaveWritten(t *testing.T) {
 				says                 string
 				last                 string // path of the tree
 			}{
-				{`{"suites":["a/b","a/c"]}`, "POST " + at + "/suites", fmt.Sprintf(`{"parent_id":%d,"name":"b"}`, a.ID), http.StatusConflict, "others have taken one of the names meanwhile", "/a/b"},
+				{`{"suites":["a/b","a/c"]}`, "POST " + at + "/suites", fmt.Sprintf(`{"parent_id":%d,"name":"b"}`, a.ID), http.StatusConflict, "others have taken one of the names in the meantime", "/a/b"},
 				{`{"suites":["a/b/c"]}`, fmt.Sprintf("PATCH /api/suites/%d", a.ID), `{"name":"new"}`, http.StatusOK, `"suites":1`, "/new/b/c"},
 			} {
 				lock := apitest.Made[struct{ Token string }](t, api, "POST", fmt.Sprintf("/api/suites/%d/lock", a.ID), `{"for":"10m"}`, asJSON...)

@@ -48,7 +48,7 @@ func (a *api) explained(err error) error {
 // ownProblem returns the answer to an error of the app's own, and nil for any other error.
 func ownProblem(err error) *middleware.Problem {
 	if errors.Is(err, pathlock.ErrInvalidToken) {
-		err = invalidToken("is not what a lock was answered with")
+		err = invalidToken("is not a token that a lock was answered with")
 	}
 	if invalid, ok := errors.AsType[*plans.InvalidError](err); ok {
 		p := middleware.NewProblem(http.StatusBadRequest, "invalid-request", invalid.Error())

@@ -138,7 +138,7 @@ func (p *play) part(t *testing.T, steps string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// filled replaces what stands in braces.
+// filled replaces the names in braces.
 func (p *play) filled(t *testing.T, api *apitest.API, text string) string {
 	t.Helper()
 	text = repeated.ReplaceAllStringFunc(text, func(all string) string {
