@@ -54,7 +54,7 @@ func ExampleMove() {
 	// /api /archive /login /login/errors
 }
 
-// A deletion takes the subtree along, and counts it.
+// A deletion includes the subtree, and counts it.
 func ExampleDelete() {
 	db, drop := openPlan("/api/login/errors", "/archive")
 	defer drop()

@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
-// What is done in turn has no use for the race detector, and runs in package integration.
+// Sequential tests do not need the race detector, and run in package integration.
 func TestMySQLRaces(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		gormplugintest.RunRaces(t, gormplugintest.OnMySQL(t, server, nil))

@@ -74,7 +74,7 @@ func openPretender(t *testing.T, dialect, version string, config gorm.Config) (*
 	return server, db, gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&tagged{}))
 }
 
-// What servers answer to the plugin's question, and who is refused.
+// The servers' answers to the plugin's question, and which servers it refuses.
 func TestUseKnowsImitations(t *testing.T) {
 	for _, c := range []struct{ dialect, version, product string }{
 		{"mysql", "8.0.11-TiDB-v8.5.0 TiDB Server (Apache License 2.0) Community Edition, MySQL 8.0 compatible", "TiDB"},

@@ -95,7 +95,7 @@ func Ancestors(db *gorm.DB, model, id any) *gorm.DB {
 func At(db *gorm.DB, model, tree any, path pathlock.Path) *gorm.DB {
 	return query(db, model, func(t *table.Table) (*gorm.DB, error) {
 		if sole := t.Above.SingleTree(); sole != "" && fmt.Sprint(tree) != sole {
-			return nil, t.Unsupported("all rows are in the tree %q, and none in %v", sole, tree)
+			return nil, t.Unsupported("all rows are in the tree %q, none is in %v", sole, tree)
 		}
 		if !t.IsLeaf {
 			return t.Query(db).Where(t.HasPath(tree, path)), nil

@@ -1,7 +1,7 @@
-// Package fault has the errors with which the plugin refuses a write, or gives one up.
+// Package fault has the errors with which the plugin refuses or abandons a write.
 //
-// Every layer above says what went wrong by one of them. Package gormplugin re-exports them, so
-// that errors.Is and errors.As work from outside. It documents them, and the fields of their types.
+// Every layer above reports failures by one of them. Package gormplugin re-exports them, so that
+// errors.Is and errors.As work from outside. It documents them, and the fields of their types.
 package fault
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// The reasons for which a write is refused. Package gormplugin says what each means to a caller.
+// The reasons why a write is refused. Package gormplugin says what each means to a caller.
 var (
 	ErrRetry                = pathlock.FailureLocked.New("gormplugin: transaction must be retried")
 	ErrOutcomeUnknown       = pathlock.FailureOutcomeUnknown.New("gormplugin: outcome of the commit unknown")
@@ -30,7 +30,7 @@ var (
 	ErrDamagedRow           = errors.New("gormplugin: damaged row")
 	ErrMissedRows           = errors.New("gormplugin: a write missed rows")
 	ErrCallbacks            = errors.New("gormplugin: another plugin's callbacks are in the way")
-	ErrNoRequestContext     = errors.New("gormplugin: no request's context")
+	ErrNoRequestContext     = errors.New("gormplugin: the request's context is missing")
 	ErrIsolation            = pathlock.FailureDatabase.New("gormplugin: unsafe isolation level")
 	ErrUnsupportedDatabase  = pathlock.FailureDatabase.New("gormplugin: unsupported database")
 )
@@ -47,7 +47,7 @@ func (unfit) Failure() pathlock.Failure { return pathlock.FailureInvalid }
 // Unwrap returns the error.
 func (e unfit) Unwrap() error { return e.error }
 
-// Retryable wraps a database error as one that asks for the transaction to be run again.
+// Retryable wraps a database error as one that asks the caller to run the transaction again.
 func Retryable(err error) error { return fmt.Errorf("%w: %w", ErrRetry, err) }
 
 // PathChangedError is the error of that name in package gormplugin.
@@ -134,7 +134,7 @@ func (e *RootRowError) Error() string {
 func (e *RootRowError) inside() error {
 	switch {
 	case e.ID == nil:
-		return shown.Inside(fmt.Sprintf("%s: the top of %s has room for a root row or for others, not for both", e.Table, e.Tree))
+		return shown.Inside(fmt.Sprintf("%s: at the top of %s there may be a root row or other rows, not both", e.Table, e.Tree))
 	case e.Root:
 		return shown.Inside(fmt.Sprintf("%s: %s has the root row %s: put the row below that", e.Table, e.Tree, shown.ID(e.ID)))
 	default:

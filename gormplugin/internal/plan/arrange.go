@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 )
 
-// An arrangement moves rows below each other's subtrees, in whatever order they are given. So where
-// a row will be follows from all that moves above its new parent, however far up.
+// An arrangement may move rows below each other's subtrees, in any order. So a row's new place
+// depends on every move above its new parent, however far up.
 
 // about says which row of an arrangement an error is about.
 func (u *updating) about(n *Node, err error) error {
@@ -97,8 +97,8 @@ func (x *Effect) Crosses() bool {
 	return slices.ContainsFunc(x.Moves, func(m Move) bool { return m.After.Parent != m.Parent && left[m.After.Parent] })
 }
 
-// Aside divides each move in two: to a place where no row can be, as no name has a slash in it, and
-// from there to the new one. The first move does not change paths of ids.
+// Aside divides each move in two: to a place where no row can be, because no name contains a slash,
+// and from there to the new one. The first move does not change paths of ids.
 func Aside(moves []Move) (there, back []Move) {
 	for i, m := range moves {
 		away := *m.Node

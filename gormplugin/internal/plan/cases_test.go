@@ -322,7 +322,7 @@ func TestUpdate_tellsDepthFromCycles(t *testing.T) {
 	}
 }
 
-func TestInsert_namesWhatIsWrongWithAPath(t *testing.T) {
+func TestInsert_explainsAnInvalidPath(t *testing.T) {
 	for _, c := range []struct {
 		leaf bool
 		form treetable.Form
@@ -333,7 +333,7 @@ func TestInsert_namesWhatIsWrongWithAPath(t *testing.T) {
 		{false, treetable.Form{Separator: "/", Trail: "/", OfParent: true}, plan.Node{Name: "n", Tree: "t"}, "a/b", `the path "a/b" says no parent: pathlock: invalid path: "a/b" is not in the form parent:*/*/`},
 		{false, treetable.Form{Separator: "/", Trail: "/", OfParent: true}, plan.Node{Name: "n", Tree: "t"}, "a//b/", `the path "a//b/" says no parent: pathlock: invalid path: "/a//b": empty name`},
 		{false, treetable.DefaultForm, plan.Node{Name: "n", Tree: "t"}, "/a/x", `the path "/a/x" of a new row does not end in its name, "n"`},
-		{false, treetable.DefaultForm, plan.Node{Name: "n"}, "/a/n", `states the path "/a/n" instead of its parent, and no tree`},
+		{false, treetable.DefaultForm, plan.Node{Name: "n"}, "/a/n", `states the path "/a/n" instead of its parent, but no tree`},
 		{true, treetable.DefaultForm, plan.Node{Name: "n"}, "/a/n", "a path says it only if the tree's table has no tree column"},
 	} {
 		g := newGrove()

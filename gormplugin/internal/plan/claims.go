@@ -8,7 +8,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Demand is what a statement needs locked: a request per tree, in the same order for everybody.
+// Demand states the locks that a statement needs: a request per tree, in the same order for
+// everybody.
 type Demand interface {
 	Requests(note string, wait time.Duration) []pathlock.Request
 }
@@ -42,8 +43,8 @@ func inOrder(requests []pathlock.Request) []pathlock.Request {
 	return requests
 }
 
-// topmost drops the paths that lie below others, and replaces too many by their deepest common
-// ancestor.
+// topmost drops the paths that lie below others, and replaces the rest by their deepest common
+// ancestor if they are too many.
 func topmost(paths []pathlock.Path) []pathlock.Path {
 	// Every node comes right before its subtree, so that only the last one kept can contain the
 	// next.

@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
-// Change is what an UPDATE says about the place of the rows that it hits.
+// Change is what an UPDATE assigns to the places of the rows that it hits.
 type Change struct {
 	// Name and Parent are the assigned values, if any. The parent may be nil.
 	Name   *string
@@ -29,8 +29,8 @@ type Change struct {
 	// StatesPath is set if a path of names is assigned, and ByPath once the parent has been found
 	// by it: see [Shape.Goal].
 	StatesPath, ByPath bool
-	// Restores is set if the deletion mark is assigned to be that of a live row, and Deletes if
-	// rows are deleted, or marked as deleted, whatever else is assigned.
+	// Restores is set if the UPDATE clears the deletion mark, and Deletes if it deletes rows or
+	// marks them as deleted, whatever else it assigns.
 	Restores, Deletes bool
 }
 
@@ -107,7 +107,7 @@ func (s *Shape) Reach(c Change, parent *Node) (Change, error) {
 	return c, nil
 }
 
-// CheckChange refuses a change that no row that it hits can undergo.
+// CheckChange refuses a change that is impossible for every row.
 func (s *Shape) CheckChange(c *Change, hit Hits) error {
 	for id := range c.Parents {
 		if hit.Live[id] == nil {
@@ -177,8 +177,8 @@ func (x *Effect) After(stayed bool) map[any]*Node {
 	return now
 }
 
-// IsOn reports whether hit are the rows of the plan, and where it found them. That does not say
-// where leaves are, which follow rows above.
+// IsOn reports whether hit are the rows of the plan, in the places where it found them. That does
+// not cover leaves, whose places follow from rows above.
 func (x *Effect) IsOn(hit Hits) bool {
 	return !x.shape.IsLeaf && len(hit.Dead) == 0 && maps.EqualFunc(x.Live, hit.Live, func(a, b *Node) bool {
 		return a.Tree == b.Tree && a.Parent == b.Parent && a.Name == b.Name && a.Path == b.Path && a.IDs == b.IDs

@@ -120,11 +120,11 @@ func (s *Shape) parentless(row *Arrival) error {
 	case s.IsLeaf && s.Above.Sole == nil:
 		return s.Misplaced("a leaf needs a parent: a path says it only if the tree's table has no tree column")
 	case row.Stated == "" || s.ByIDs || s.Nameless:
-		return s.Misplaced("a new row states a path of ids, and no parent: state the parent, or leave the path empty for the top")
+		return s.Misplaced("a new row states a path of ids, but no parent: state the parent, or leave the path empty for the top")
 	case err != nil:
 		return s.Misplaced(fmt.Sprintf("the path %q says no parent: %v", text, err))
 	case row.StatedTree == nil && !s.IsLeaf:
-		return s.Misplaced(fmt.Sprintf("a new row states the path %q instead of its parent, and no tree: state the tree, too", text))
+		return s.Misplaced(fmt.Sprintf("a new row states the path %q instead of its parent, but no tree: state the tree, too", text))
 	default:
 		return s.Misplaced(fmt.Sprintf("the path %q of a new row does not end in its name, %q", text, shown.Cut(row.Name)))
 	}

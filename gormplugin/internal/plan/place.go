@@ -61,8 +61,8 @@ func (s *Shape) inPlace(n, above *Node) error {
 // Top is the top as a path that a caller states; "" states none.
 const Top = "/"
 
-// checkStated compares the paths that a caller states, "" if none is stated, with those that a
-// row has or will have. It returns an error if a stated one is none of these.
+// checkStated compares the paths that a caller states, "" for none, with those that a row has or
+// will have. It returns an error if a stated path is neither.
 func (s *Shape) checkStated(id any, path, ids string, nodes ...*Node) error {
 	known := func(stated string, of func(*Node) string) error {
 		if stated == "" {
@@ -114,7 +114,7 @@ func (s *Shape) placeIn(stated string) (above, name string, ok bool) {
 	return stated[:last], stated[last+1:], true
 }
 
-// noneAt is the error for a stated parent's path that no live row has.
+// noneAt is the error for the path of a parent at which there is no live row.
 func (s *Shape) noneAt(path string) error {
 	return NotFound("%s with the path %q, as a parent", s.Above.TableName, shown.Cut(s.PathForm.Print(path)))
 }

@@ -2,9 +2,9 @@
 //
 // [Shape.Insert], [Shape.Update] and [Shape.Copy] each get the rows that a statement means and the
 // rows above them, as somebody has read them; a DELETE is an UPDATE after which rows have no place.
-// They know neither GORM nor SQL, and read nothing. So a write is planned twice by the same
-// functions: on plain reads, which say what to lock, and again under these locks; both plans have
-// to agree ([Effect.Differs]). [Chains] are the rows that have to stay where they are meanwhile.
+// They know neither GORM nor SQL, and read nothing. So the same functions plan a write twice: on
+// plain reads, which say what to lock, and again under these locks; both plans must agree
+// ([Effect.Differs]). [Chains] are the rows that must not move meanwhile.
 package plan
 
 import (
@@ -77,8 +77,7 @@ func (s *Shape) Misplaced(why string, concerned ...string) error {
 	return err
 }
 
-// Damaged is the error of a row that the database has with a tree, a name or a path that none can
-// have.
+// Damaged is the error of a row with an impossible tree, name or path in the database.
 func (s *Shape) Damaged(id any, err error) error {
 	return &fault.DamagedRowError{Table: s.TableName, ID: id, Err: err}
 }
@@ -88,7 +87,7 @@ func (s *Shape) Missing(id any) error {
 	return NotFound("%s", s.RowName(id))
 }
 
-// NotFound is the error of what is not there, said for the log: clients know what they asked for.
+// NotFound is the error for a missing row, worded for the log: clients know what they asked for.
 func NotFound(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", pathlock.ErrNotFound, shown.Inside(fmt.Sprintf(format, args...)))
 }
@@ -108,8 +107,8 @@ type Room struct {
 	Size   int
 }
 
-// Fits refuses what, which needs so many characters, where the column is shorter: outside strict
-// mode, MySQL would silently cut it off.
+// Fits refuses a value that needs more characters than the column has: outside strict mode, MySQL
+// would silently truncate it.
 func (r Room) Fits(length int, what string) error {
 	if r.Size > 0 && length > r.Size {
 		const most = 80

@@ -24,7 +24,7 @@ func (s *Shape) Update(c *Change, hit Hits, parents map[any]*Node) (*Effect, err
 	for _, n := range hit.Live {
 		u.at[Spot{n.Tree, n.Path}] = n
 	}
-	// From the top down, so that what is wrong with a row is not said of one below it.
+	// From the top down, so that an error names the row that is wrong and not one below it.
 	down := slices.SortedFunc(maps.Values(u.affected), func(a, b *Node) int { return cmp.Compare(len(a.Path), len(b.Path)) })
 	for _, n := range down {
 		if err := u.consider(n); err != nil {
@@ -55,8 +55,7 @@ func (u *updating) consider(n *Node) error {
 		parent := u.Parents[n.Parent]
 		if parent == nil && !restored {
 			if c.ParentOf(n) == n.Parent && c.NameOf(n) == n.Name {
-				// It stays where it is, among the leaves that the deletion of their parent has left
-				// behind.
+				// The deletion of its parent has left the leaf behind, and it stays where it is.
 				return nil
 			}
 			return s.parentGone(n.Parent, n)
@@ -95,8 +94,8 @@ func (u *updating) consider(n *Node) error {
 }
 
 // checkOutdated checks the paths that the caller states. A statement with a name and a parent, as a
-// Save, writes a row as it was read. If the path is outdated because a row above has moved, that is
-// none of the statement's business. If the row itself has moved, the statement would undo that.
+// Save, writes a row as it was read. If the path is outdated because a row above has moved, the
+// statement does no harm. If the row itself has moved, the statement would undo that.
 func (u *updating) checkOutdated(n, after *Node, restored bool) error {
 	s, c := u.shape, u.Change
 	switch {
@@ -113,7 +112,7 @@ func (u *updating) checkOutdated(n, after *Node, restored bool) error {
 	}
 }
 
-// otherTree says why no row goes below one of another tree.
+// otherTree says why a row cannot go below one of another tree.
 const otherTree = "the parent is in another tree"
 
 // after returns a row as the change leaves it, which may move rows above it as well. depth is how

@@ -50,7 +50,7 @@ type SavepointStep struct {
 }
 
 // plainSavepoint is the form in which GORM writes statements about savepoints, with a name that
-// every database tells from others in the same way.
+// every database compares in the same way.
 var plainSavepoint = regexp.MustCompile(`^(SAVEPOINT|ROLLBACK TO SAVEPOINT|RELEASE SAVEPOINT) ([A-Za-z_][A-Za-z0-9_]{0,62})$`)
 
 // PlainSavepoint reads a statement about a savepoint that has GORM's own form.

@@ -48,8 +48,8 @@ func shapes(g *dialect.Grammar, sql string) []string {
 // swallowed finds a backslash that may be the second byte of a character, as in GBK and Shift JIS.
 var swallowed = regexp.MustCompile(`[^[:ascii:]]\\`)
 
-// Kinds of what SQL consists of. Strings and quoted names are of the kind of their quote, and signs
-// of their own.
+// Kinds of the parts of SQL. Strings and quoted names have the kind of their quote, and each sign
+// has its own.
 const (
 	blank rune = iota
 	doubt

@@ -17,7 +17,7 @@ var dialects = map[string]*Names{
 	"sqlite":   NewNames(dialect.SQLite.Grammar, "suites"),
 }
 
-// everywhere stands for all dialects.
+// everywhere means all dialects.
 const everywhere = "mysql postgres sqlite"
 
 //go:embed testdata/statements.txt

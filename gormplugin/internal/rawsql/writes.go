@@ -2,7 +2,7 @@
 // its transaction. It knows words, quotes and comments, but no grammar. SQL that names a guarded
 // table counts as a write, unless it is one statement that plainly reads or defines.
 //
-// It cannot see what the text does not show: functions that a SELECT calls, procedures, triggers,
+// It cannot see effects outside of the text: functions that a SELECT calls, procedures, triggers,
 // views, prepared statements that are run by name, and SQL that the database itself assembles.
 package rawsql
 

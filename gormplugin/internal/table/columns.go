@@ -79,7 +79,7 @@ func exactly(f *schema.Field, value any) (any, error) {
 		return value, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%v is no number that it can hold", value)
+		return nil, fmt.Errorf("the column cannot hold %v", value)
 	}
 	return plain, nil
 }
@@ -101,7 +101,7 @@ func (t *Table) PlaceColumns() []*schema.Field {
 	return slices.DeleteFunc(columns, lacks)
 }
 
-// Owns reports whether a column says where a row is, or whether it is in the tree at all.
+// Owns reports whether a column decides where a row is, or whether it is in the tree at all.
 func (t *Table) Owns(f *schema.Field) bool {
 	return f == t.Key || slices.Contains(t.Deletion, f) || slices.Contains(t.PlaceColumns(), f)
 }

@@ -43,9 +43,9 @@ func (t *Table) findMarks(db *gorm.DB, named, when string) error {
 	}
 	switch {
 	case len(t.Deletion) > 0:
-		err = fmt.Errorf("%s is a mark of deletion by its type, and there can be no other one", t.Deletion[0].Name)
+		err = fmt.Errorf("%s marks rows as deleted by its type, so no other column can", t.Deletion[0].Name)
 	case f == t.Version || t.Owns(f):
-		err = errors.New("a column of the tree cannot be a mark of deletion")
+		err = errors.New("a column of the tree cannot mark rows as deleted")
 	default:
 		t.Deletion, t.plainMark, t.when = []*schema.Field{f}, true, when
 		t.whenLiteral, err = checkMark(f, when)
@@ -67,7 +67,7 @@ func checkMark(f *schema.Field, when string) (literal string, err error) {
 		return "", err
 	case when != "": // a number as the database shows it, and not 02
 		if literal, err = dialect.MarkLiteral(when, number); err == nil && !text && (literal == "0" || literal != when) {
-			err = fmt.Errorf("%q cannot be what marks rows as deleted: it takes a text, or a number other than 0, in a column that is no pointer", when)
+			err = fmt.Errorf("%q cannot mark rows as deleted: only a text, or a number other than 0, can, in a column that is no pointer", when)
 		}
 		return literal, err
 	case number || text || zero == false || zero == nil && f.DataType == schema.Time:
@@ -117,7 +117,7 @@ func (t *Table) Marks(db *gorm.DB) (clause.Set, error) {
 	}
 	set, _ := setByDelete(db, t.Schema, t.Deletion[0])
 	if set == nil {
-		return nil, t.Unsupported("a DELETE sets %q in a way of its own: set it by Updates", t.Deletion[0].DBName)
+		return nil, t.Unsupported("a DELETE sets %q in its own way: set it by Updates", t.Deletion[0].DBName)
 	}
 	return set, nil
 }
@@ -200,7 +200,7 @@ func (t *Table) MarksLive(ctx context.Context, f *schema.Field, assigned any) (l
 	text, isText := value.(string)
 	for _, k := range known {
 		if isText && t.plainMark && !slices.Contains(known, text) && collate.New(language.Und, collate.Loose).CompareString(strings.TrimSpace(text), k) == 0 {
-			return false, nil, t.Unfit("%q can be set to %q, but not to %q, which a collation may hold equal", f.DBName, k, text)
+			return false, nil, t.Unfit("%q can be set to %q, but not to %q, which a collation may treat as equal", f.DBName, k, text)
 		}
 	}
 	if t.when != "" {

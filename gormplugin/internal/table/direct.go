@@ -18,8 +18,7 @@ import (
 
 // Direct is a statement of the plugin's own on a guarded table. It runs on the connection, and in
 // the transaction, of the statement that it serves, past GORM's callbacks. It explains its errors
-// as they do. Conditions and columns that other plugins add to everybody's statements must not get
-// into it.
+// as they do. Other plugins must not add their conditions and columns to it.
 type Direct struct {
 	*gorm.Statement
 	table *Table

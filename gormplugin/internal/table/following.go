@@ -17,9 +17,9 @@ import (
 // Following is a column whose value follows from where a row is.
 type Following struct {
 	*schema.Field
-	// Of is what it holds of a row.
+	// Of is the column's value for a row.
 	Of func(*Node) any
-	// Moved is what it holds of a row below one that moves, worked out from what the columns held.
+	// Moved is the column's new value for a row below one that moves, computed from the old values.
 	Moved func(plan.Move) clause.Expression
 }
 

@@ -189,7 +189,7 @@ func (t *Table) checkColumns() error {
 		case f.Serializer != nil:
 			return fmt.Errorf("gormplugin: %s: %s cannot have a serializer", t.Schema.Name, f.Name)
 		case !f.Creatable, !f.Updatable && f != t.Tree && f != t.Name && f != t.Parent, !f.Readable:
-			return fmt.Errorf("gormplugin: %s: %s has to be readable and writable: its tag `gorm:\"%s\"` forbids it", t.Schema.Name, f.Name, f.Tag.Get("gorm"))
+			return fmt.Errorf("gormplugin: %s: %s must be readable and writable: its tag `gorm:\"%s\"` forbids it", t.Schema.Name, f.Name, f.Tag.Get("gorm"))
 		case !t.keeps(f):
 			return fmt.Errorf("gormplugin: %s: %s cannot be a %v, which writes the text of the column anew when it is set to it", t.Schema.Name, f.Name, f.FieldType)
 		}
@@ -197,14 +197,14 @@ func (t *Table) checkColumns() error {
 	for _, f := range slices.DeleteFunc([]*schema.Field{t.Name, t.Path, t.IDs}, lacks) {
 		value, err := Plain(reflect.Zero(f.IndirectFieldType).Interface())
 		if _, text := value.(string); err != nil || value != nil && !text {
-			return fmt.Errorf("gormplugin: %s: %s has to be a text, not a %v", t.Schema.Name, f.Name, f.FieldType)
+			return fmt.Errorf("gormplugin: %s: %s must be a text, not a %v", t.Schema.Name, f.Name, f.FieldType)
 		}
 		if f != t.Name && strings.EqualFold(f.TagSettings["TYPE"], "ltree") {
 			return fmt.Errorf("gormplugin: %s: %s cannot be an ltree, which has neither the order of its bytes nor substrings: make it a text with the form *.*", t.Schema.Name, f.Name)
 		}
 	}
 	if f := t.depth(); f != nil && f.GORMDataType != schema.Int && f.GORMDataType != schema.Uint {
-		return fmt.Errorf("gormplugin: %s: the depth %s has to be a whole number, not a %v", t.Schema.Name, f.Name, f.FieldType)
+		return fmt.Errorf("gormplugin: %s: the depth %s must be a whole number, not a %v", t.Schema.Name, f.Name, f.FieldType)
 	}
 	if t.Path != nil && t.Path.HasDefaultValue && strings.Trim(t.Path.DefaultValue, `'"`) != "" {
 		return fmt.Errorf("gormplugin: %s: %s cannot have the default %s: the path of a root row is empty", t.Schema.Name, t.Path.Name, t.Path.DefaultValue)
@@ -212,8 +212,8 @@ func (t *Table) checkColumns() error {
 	return nil
 }
 
-// keeps reports whether a field that is set to what its column holds writes the same again: the
-// plugin hands on keys, names and trees as the database has them.
+// keeps reports whether a field that is set to its column's value writes the same value again: the
+// plugin passes on keys, names and trees as the database has them.
 func (t *Table) keeps(f *schema.Field) bool {
 	once, err := t.Convert(context.Background(), f, "1")
 	twice, again := t.Convert(context.Background(), f, once)
@@ -264,10 +264,10 @@ func findPathField(parsed *schema.Schema, named string) (*schema.Field, error) {
 		return nil, err
 	}
 	if _, form, err := roleOf(found); err != nil || form != "" {
-		return nil, cmp.Or(err, fmt.Errorf("gormplugin: %s: %s has no form: it is told its path as /a/b", parsed.Name, found.Name))
+		return nil, cmp.Or(err, fmt.Errorf("gormplugin: %s: %s has no form: it receives its path as /a/b", parsed.Name, found.Name))
 	}
 	if found.IndirectFieldType.Kind() != reflect.String {
-		return nil, fmt.Errorf("gormplugin: %s: %s cannot be told a path: it has to be a string, not a %v", parsed.Name, found.Name, found.FieldType)
+		return nil, fmt.Errorf("gormplugin: %s: %s cannot receive a path: it must be a string, not a %v", parsed.Name, found.Name, found.FieldType)
 	}
 	return found, nil
 }

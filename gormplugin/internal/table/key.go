@@ -98,8 +98,8 @@ func (t *Table) ParentKey(db *gorm.DB, parent any) (any, error) {
 }
 
 // A row without a parent has NULL in its parent column, or the zero value of the column's type: 0,
-// "", a nil UUID. No row has that as its key, since GORM takes such a key for none. Reads treat
-// both alike. Writes use what [Table.ParentValue] returns, whatever the caller has stated.
+// "", a nil UUID. No row has such a key, since GORM treats it as a missing one. Reads treat both
+// alike. Writes use what [Table.ParentValue] returns, whatever the caller has stated.
 
 // isNoParent reports whether the parent column's value, in plain form, is the id of no row.
 func (t *Table) isNoParent(value any) bool {
@@ -119,7 +119,7 @@ func (t *Table) findZeroKeys() (err error) {
 		return nil
 	}
 	if t.top, err = t.Convert(context.Background(), t.Parent, text); err == nil && (t.IsLeaf || t.isNoParent(t.top)) {
-		err = errors.New("that is for another value than NULL and zero, in a model that is no leaf")
+		err = errors.New("the option is for a value other than NULL and zero, in a model that is no leaf")
 	}
 	if err != nil {
 		return fmt.Errorf("gormplugin: %s: %q as the parent of rows at the top: %w", t.Schema.Name, text, err)

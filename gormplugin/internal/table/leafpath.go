@@ -50,7 +50,7 @@ func (t *Table) findLeafPaths() error {
 		case p.Above == nil:
 			return refuse("%s has no path of that kind, from which it could follow", above.Schema.Name)
 		case p.Form != spelled:
-			return refuse("its form has to be that of %s in %s, %s, alone or behind parent:", p.Above.Name, above.Schema.Name, strings.TrimPrefix(p.AboveForm.String(), "parent:"))
+			return refuse("its form must be that of %s in %s, %s, alone or behind parent:", p.Above.Name, above.Schema.Name, strings.TrimPrefix(p.AboveForm.String(), "parent:"))
 		case !p.OfIDs && t.isUniqueByPath():
 			return refuse("it is in a unique index, but leaves of several trees have one path: make the parent and the name unique instead")
 		}
@@ -58,7 +58,7 @@ func (t *Table) findLeafPaths() error {
 	}
 	if f, of := t.depth(), above.depth(); f != nil {
 		if of == nil || !slices.ContainsFunc(t.LeafPaths, func(p LeafPath) bool { return !p.beside }) {
-			return fmt.Errorf("gormplugin: %s: the depth %s cannot be kept: it takes a depth in %s, and a path of the kind that locks there go by", t.Schema.Name, f.Name, above.Schema.Name)
+			return fmt.Errorf("gormplugin: %s: the depth %s cannot be maintained: it needs a depth in %s, and a path of the kind by which locks there are named", t.Schema.Name, f.Name, above.Schema.Name)
 		}
 		t.LeafPaths = append(t.LeafPaths, LeafPath{Column: f, Above: of, ofDepth: true})
 	}

@@ -46,7 +46,7 @@ func (t *Table) LookupBy(column string, inTree bool) (Lookup, error) {
 	case t.IsLeaf:
 		return refuse("the path of a leaf says nothing of its tree")
 	case t.ByIDs:
-		return refuse("a path of ids ends in the row's own, by which Resolver finds it")
+		return refuse("a path of ids ends in the row's own id, by which Resolver finds it")
 	case !inTree && t.Tree != nil:
 		return refuse("each tree has its own paths: say in which one to look")
 	}

@@ -24,7 +24,8 @@ type pathIndex struct {
 	asked time.Time
 }
 
-// lookAgain is how long a table that had no index over tree and path is taken to have none.
+// lookAgain is how long the plugin believes that a table without an index over tree and path still
+// has none.
 const lookAgain = time.Minute
 
 // indexQuery finds the indexes whose first column is the one given, and whose column with the given

@@ -42,7 +42,7 @@ func (s Selection) AppendTo(d *Direct) {
 	where := t.Matching(s.Where, s.Unscoped)
 	if s.Keys != nil {
 		// The hint keeps a locking read from scanning, and so locking, a table that the database
-		// takes for small.
+		// believes to be small.
 		if t.Dialect.PrimaryKeyHint != "" {
 			d.Add(" " + t.Dialect.PrimaryKeyHint)
 		}
@@ -130,7 +130,7 @@ func (t *Table) CheckSpelling(rows map[any]*Node, keys []any) error {
 	}
 	for id := range rows {
 		if text, ok := id.(string); ok && !asked[id] {
-			return fmt.Errorf("%w: %w: the database finds %q by another text: state the key as it is spelled there, or give the column a collation by which different keys differ",
+			return fmt.Errorf("%w: %w: the database spells %q differently: state the key as it is spelled there, or give the column a collation that distinguishes all keys",
 				pathlock.ErrInvalidID, shown.Inside(t.TableName), shown.Cut(text))
 		}
 	}
@@ -244,8 +244,8 @@ func (t *Table) remember(ctx context.Context, rows map[any]*Node) {
 	maps.Copy(r.rows[t.TableName], rows)
 }
 
-// Recalled takes what was read for the statement's request, nil if nothing was. Nobody gets it
-// twice: a second write reads for itself what the first one may have changed.
+// Recalled takes the rows that were read for the statement's request, nil if there are none. Nobody
+// gets them twice: the first write may change them, so a second one reads for itself.
 func (t *Table) Recalled(db *gorm.DB) map[string]map[any]*Node {
 	r, _ := db.Statement.Context.Value(t.recall).(*recall)
 	if r == nil {

@@ -99,7 +99,7 @@ func (r Record) Settle(f *schema.Field) error {
 	case value != nil:
 		return r.Set(f, value)
 	case f.HasDefaultValue && !strings.EqualFold(f.DefaultValue, "NULL"):
-		return r.Table.Unsupported("a new row has to state its %q: what the database would fill in is not known before", f.DBName)
+		return r.Table.Unsupported("a new row must state its %q: the plugin cannot know in advance what the database would fill in", f.DBName)
 	case r.Pairs != nil:
 		return r.Set(f, reflect.Zero(f.FieldType).Interface())
 	}

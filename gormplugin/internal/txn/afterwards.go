@@ -21,7 +21,7 @@ const (
 	RolledBack
 )
 
-// afterwards has what remains to be done after the end of a transaction.
+// afterwards has the work that remains after the end of a transaction.
 type afterwards struct {
 	calls []endCall
 	// savepoints are those that are set, the oldest first.
@@ -60,8 +60,8 @@ func (t *Transaction) AtEnd(ctx context.Context, fn func(context.Context, Outcom
 	return t.whyEnded()
 }
 
-// callBack calls what waits for the end, if that has come. The caller holds no lock of the
-// transaction: the functions may do anything.
+// callBack calls the functions that wait for the end, if the transaction has ended. The caller
+// holds no lock of the transaction: the functions may do anything.
 func (t *Transaction) callBack() {
 	t.mu.Lock()
 	if !t.closed {

@@ -52,7 +52,7 @@ const (
 
 // errCommitting is the error of a COMMIT that comes from a function before the COMMIT, or
 // meanwhile.
-var errCommitting = errors.New("gormplugin: the functions of WithBeforeCommit are running: the transaction is committed after them")
+var errCommitting = errors.New("gormplugin: functions of WithBeforeCommit are running: the transaction commits after them")
 
 // prepare calls, once, the functions of the context, unless nothing was written. An error of a
 // function rolls the transaction back, and so does a panic. prepare itself fails only while the

@@ -60,8 +60,8 @@ func (t *Transaction) commit() error {
 	t.noteReadOnly(err)
 	err = t.whyNotCommitted(err)
 	if err != nil && t.guard.Dialect.SoleWriter {
-		// SQLite leaves a transaction open that it has refused to commit, and so do some drivers.
-		// It must not be committed by whoever uses the connection next.
+		// SQLite, and some drivers, leave a transaction open after refusing to commit it. The next
+		// user of the connection must not commit it.
 		_, _ = t.conn.ExecContext(context.WithoutCancel(t.ctx), "ROLLBACK")
 	}
 	switch {
@@ -191,8 +191,8 @@ func (t *Transaction) ReleaseAtEnd(locks ...*pathlock.Lock) {
 	Release(t.ctx, locks)
 }
 
-// manyLocks is how many locks a transaction takes one by one before they are merged. Stores take
-// the claims of so many in one request unless paths are deep. Redis refuses those, but takes
+// manyLocks is how many locks a transaction takes one by one before they are merged. Stores accept
+// the claims of that many in one request, unless paths are deep. Redis refuses those, but accepts
 // thousands of grants.
 const manyLocks = 32
 

@@ -100,7 +100,7 @@ type abortedError struct {
 
 // Error implements error.
 func (e *abortedError) Error() string {
-	return fmt.Sprintf("gormplugin: the transaction has to be rolled back, or back to a savepoint, since a statement of it failed: %v: %v", e.first, e.err)
+	return fmt.Sprintf("gormplugin: the transaction must be rolled back, at least to a savepoint, since one of its statements failed: %v: %v", e.first, e.err)
 }
 
 // Unwrap returns both errors: the first one may ask for a retry.
@@ -132,10 +132,10 @@ func (t *Transaction) askingForRetry(err error) error {
 	return err
 }
 
-// Some errors end a transaction on the server, or may do so by a setting: whatever is run
-// afterwards would be committed by itself, past the caller's ROLLBACK. Which errors these are
-// differs between versions, settings and plugins of a server, and no answer of the server says so.
-// So the plugin asks after such an error.
+// Some errors end a transaction on the server, or do so under some settings: every later statement
+// would be committed by itself, whatever the caller rolls back. Which errors do so differs between
+// versions, settings and plugins of a server, and the server does not say. So the plugin asks after
+// such an error.
 
 // hasEnded reports whether the failure of a statement has ended the transaction on the server, or
 // may have.

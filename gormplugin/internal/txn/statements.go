@@ -136,7 +136,7 @@ func (t *Transaction) settleRows() {
 }
 
 // errEndedUnseen is why a transaction ends that the server has ended with an error of a row.
-var errEndedUnseen = errors.New("gormplugin: the server has ended the transaction, as the error of a row that was scanned in it says")
+var errEndedUnseen = errors.New("gormplugin: the server has ended the transaction: a row that was scanned in it returned an error")
 
 // closeRows closes rows that somebody has left open, as the COMMIT would. Until then, the
 // connection is not free for anything else.

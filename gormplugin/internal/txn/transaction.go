@@ -14,9 +14,9 @@ import (
 	"gorm.io/gorm"
 )
 
-// Transaction is a database transaction that knows when it has really ended, and lets its path
-// locks go only then. If the answer to its COMMIT is lost it cannot know, and lets them go as
-// well: the assertion covers who comes next.
+// Transaction is a database transaction that knows when it has really ended, and releases its path
+// locks only then. If the answer to its COMMIT is lost, it cannot know, and releases them as well:
+// the assertion protects whoever comes next.
 type Transaction struct {
 	*sql.Tx
 	guard *Guard
@@ -77,8 +77,8 @@ type Transaction struct {
 	unseen atomic.Bool
 	// troubled is set once a statement has failed as if the connection were lost.
 	troubled atomic.Bool
-	// readOnly is set once a statement has failed because the session only reads. The pool is not
-	// to have it back.
+	// readOnly is set once a statement has failed because the session only reads. The session must
+	// not go back to the pool.
 	readOnly atomic.Bool
 }
 
@@ -132,7 +132,7 @@ func (t *Transaction) ScopeFor(ctx context.Context) *pathlock.Scope {
 type Handle struct{ *Transaction }
 
 // errForgotten is why a transaction was ended to which nobody had a handle.
-var errForgotten = errors.New("gormplugin: nobody committed it or rolled it back")
+var errForgotten = errors.New("gormplugin: it was neither committed nor rolled back")
 
 // newHandle returns the handle of t.
 func newHandle(t *Transaction) *Handle {

@@ -15,7 +15,7 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// assignment is what an UPDATE says about the place of the rows that it hits.
+// assignment is what an UPDATE assigns to the places of the rows that it hits.
 type assignment struct {
 	plan.Change
 	set clause.Set

@@ -16,7 +16,7 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// CopyRequest is a copy that was asked for, and what became of it.
+// CopyRequest is a requested copy, and its outcome.
 type CopyRequest struct {
 	Table *table.Table
 	// ID and Parent are in plain form; Parent is nil for the top.
@@ -61,8 +61,8 @@ type copying struct {
 	written bool
 }
 
-// Copy copies what was asked for: in the transaction that db is in, or else in one of its own,
-// which begins once the path locks are granted.
+// Copy makes the copy: in the transaction that db is in, or else in one of its own, which begins
+// once the path locks are granted.
 func (e *Engine) Copy(db *gorm.DB, req *CopyRequest) (err error) {
 	s := &statement{Engine: e, DB: db, Table: req.Table, pathLocks: pathLocks{Operation: "copy", Note: "copy in " + req.Table.TableName}}
 	x := &copying{statement: s, req: req}

@@ -52,7 +52,7 @@ func valuesByField(t *table.Table, values map[string]any) (map[*schema.Field]any
 		given[f] = value
 	}
 	if _, isGiven := given[t.Key]; !isGiven && !t.Key.AutoIncrement && !t.Key.HasDefaultValue {
-		return nil, t.Unsupported("the database does not give keys: CopyValues has to, such as {%q: gorm.Expr(%q)}", t.Key.DBName, "UUID()")
+		return nil, t.Unsupported("the database does not generate keys: CopyValues must, such as {%q: gorm.Expr(%q)}", t.Key.DBName, "UUID()")
 	}
 	return given, nil
 }

@@ -35,8 +35,8 @@ func (s *statement) deleteBelow(where clause.Expression, marks clause.Set) (rows
 }
 
 // deleteForGood removes the rows that match where. MySQL checks foreign keys row by row: if one of
-// these wants the lowest rows removed first, deleteForGood removes them first. It also counts the
-// rows that ON DELETE CASCADE removes before the statement comes to them.
+// them requires it, deleteForGood removes the lowest rows first. It also counts the rows that ON
+// DELETE CASCADE removes before the statement comes to them.
 func (s *statement) deleteForGood(from, where clause.Expression) (int64, error) {
 	t := s.Table
 	name := clause.Table{Name: t.TableName}

@@ -134,7 +134,7 @@ func (e *Engine) checkUnguarded(db *gorm.DB, deletes bool) {
 		return // raw SQL, which watch has seen
 	}
 	if t, err := e.guardedTable(db.Statement, deletes); err != nil || t != nil {
-		_ = db.AddError(errors.Join(err, fmt.Errorf("%w: a write to %s was one to another table when it began", fault.ErrCallbacks, db.Statement.Table)))
+		_ = db.AddError(errors.Join(err, fmt.Errorf("%w: a write to %s began as a write to another table", fault.ErrCallbacks, db.Statement.Table)))
 	}
 }
 

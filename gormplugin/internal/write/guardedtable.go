@@ -152,7 +152,7 @@ func (e *Engine) refuseReplace(stmt *gorm.Statement) error {
 	for {
 		frame, more := frames.Next()
 		if strings.HasSuffix(frame.Function, "gorm.(*Association).Replace") {
-			return e.Tables[r.FieldSchema.Table].Unsupported("GORM replaces an association by two statements, of which the second may be refused: run Association(%q).Replace in db.Transaction", r.Name)
+			return e.Tables[r.FieldSchema.Table].Unsupported("GORM replaces an association with two statements, and the second may be refused: run Association(%q).Replace in db.Transaction", r.Name)
 		}
 		if !more {
 			return nil

@@ -125,7 +125,7 @@ func (k *inserting) prepare() ([]*arrival, error) {
 	if !table.IsWritten(stmt, t.Key) {
 		for _, row := range rows {
 			if row.ID != nil && t.HasIDs() {
-				return nil, t.Unsupported("a row that states a key and leaves it out (by Select or Omit) does not say which it was given, which its path of ids needs")
+				return nil, t.Unsupported("a row that states a key and leaves it out (by Select or Omit) does not tell the plugin its key, which its path of ids needs")
 			}
 			row.ID = nil // the database makes its own
 		}
@@ -148,7 +148,7 @@ func (k *inserting) prepare() ([]*arrival, error) {
 		}
 		if row.ID == nil && t.HasIDs() {
 			if row.Pairs != nil {
-				return t.Unsupported("GORM does not say which key a row in a map was given, which its path of ids needs: use a struct, or state the key")
+				return t.Unsupported("GORM does not tell which key a row in a map got, and its path of ids needs the key: use a struct, or state the key")
 			}
 			k.keyless = append(k.keyless, row)
 		}
@@ -180,7 +180,7 @@ func (k *inserting) settle(rows []*arrival) error {
 }
 
 // fillIDs completes the paths of ids of new rows whose keys the database has made. A failure would
-// leave rows without a path in the table, so that it ends the transaction.
+// leave rows without a path in the table, so it ends the transaction.
 func (k *inserting) fillIDs() error {
 	if err := k.recheckTop(k.tops); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (s *statement) writeIDs(rows []*arrival) error {
 				return err
 			}
 			if id == nil {
-				return t.Unsupported("neither the row nor the database states the key of a new row, which its path of ids needs")
+				return t.Unsupported("neither the row nor the database states the key of a new row, and its path of ids needs the key")
 			}
 			if err := t.CheckID(id); err != nil {
 				return err
@@ -237,7 +237,7 @@ func (s *statement) writeIDs(rows []*arrival) error {
 		if written, err := t.UpdateDirect(s.DB, f, eachOf(t, f, ids, paths), pathless); err != nil {
 			return err
 		} else if written != int64(len(ids)) {
-			return t.Unsupported("the database has not given the new rows the keys %v, which GORM has worked out: state the keys of all rows or of none, and give %q the tag `gorm:\"autoIncrementIncrement:…\"` with the server's auto_increment_increment, or create the rows one by one", ids, t.Key.DBName)
+			return t.Unsupported("the database has not given the new rows the keys %v, which GORM computed: state the keys of all rows or of none, and give %q the tag `gorm:\"autoIncrementIncrement:…\"` with the server's auto_increment_increment, or create the rows one by one", ids, t.Key.DBName)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ func isSave(stmt *gorm.Statement) bool {
 // that say where it is.
 func checkConflict(t *table.Table, c clause.OnConflict) error {
 	if c.OnConstraint != "" || slices.ContainsFunc(c.Columns, func(column clause.Column) bool { return column.Name != t.Key.DBName }) {
-		return t.Unsupported("an upsert can only go by the primary key")
+		return t.Unsupported("an upsert must match rows by primary key")
 	}
 	for _, assigned := range c.DoUpdates {
 		f := t.ColumnNamed(assigned.Column.Name)

@@ -27,9 +27,9 @@ type pathLocks struct {
 	Fence uint64
 }
 
-// soleWriterWait is how long a transaction waits for path locks where it is the database's only
-// writer, or will have to be: long enough for a holder that is done to release. A holder that still
-// has to write needs this transaction to end.
+// soleWriterWait is how long a transaction waits for path locks if it is the database's only
+// writer, or must become it: long enough for a holder that has finished to release. A holder that
+// must still write needs this transaction to end.
 const soleWriterWait = 20 * time.Millisecond
 
 // acquire takes the path locks that d demands: before the statement's transaction begins, or within
@@ -55,8 +55,8 @@ func (s *statement) acquire(d plan.Demand, wait time.Duration) error {
 		s.Fence = max(s.Fence, lock.Fence())
 	}
 	if (wait == pathlock.NoWait && s.TransactionWait != pathlock.NoWait || alone) && errors.Is(err, pathlock.ErrConflict) {
-		// Somebody has moved the rows and is not done yet, or this transaction keeps the holder
-		// from writing. The wait has to begin anew, without row locks.
+		// Somebody has moved the rows and has not finished yet, or this transaction keeps the
+		// holder from writing. The wait must start again, without row locks.
 		return fault.Retryable(err)
 	}
 	return err

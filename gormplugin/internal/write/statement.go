@@ -56,7 +56,7 @@ type statement struct {
 	cause error
 	// absent is set if an upsert inserts, because none of its rows are in the table.
 	absent bool
-	// maps are what a Create is handed as maps.
+	// maps are the rows that a Create gets as maps.
 	maps *handedMaps
 	// dirty is set if the survey may have found what will be rolled back. Then only what is read
 	// under row locks counts.

@@ -16,9 +16,9 @@ import (
 // top and no root row. Otherwise two rows could have one path: "/a" at the top, and "a" below the
 // root row.
 //
-// A write that puts a row at the top asks what is in its way: the root row or, for a new root row,
-// any row of the tree. Two writes that begin a tree at once have no row in common to lock. Each
-// database has its own way to keep them apart:
+// A write that puts a row at the top looks for a row that forbids it: the root row or, for a new
+// root row, any row of the tree. Two writes that begin a tree at once have no common row to lock.
+// Each database has its own way to separate them:
 //
 //   - MySQL: the question comes after the write, and under row locks. Whichever of two asks last
 //     finds the other's row and waits for its end, since a locking read stops at rows that are not
@@ -28,8 +28,8 @@ import (
 //     notices what a question asked of an older state has missed.
 //   - SQLite has one writer at a time.
 
-// guardTop refuses rows that a statement is about to put at the top of trees where something is in
-// their way. It returns the arrivals that [statement.recheckTop] checks again after the write.
+// guardTop refuses rows that a statement is about to put at the top of trees where another row
+// forbids it. It returns the arrivals that [statement.recheckTop] checks again after the write.
 func (s *statement) guardTop(l plan.TopArrivals) (again []*plan.TopArrival, err error) {
 	if s.Table.Name == nil {
 		return nil, nil // no row is a root row
@@ -74,8 +74,8 @@ func (s *statement) recheckTop(again []*plan.TopArrival) error {
 	return nil
 }
 
-// checkTop looks for what is in the way of an arrival. Beside a root row nothing can be at the top.
-// A root row can only come into a tree that has no rows but the statement's own, whose number is
+// checkTop looks for a row that forbids an arrival. Beside a root row, nothing can be at the top. A
+// root row can only come into a tree that has no rows but the statement's own, whose number is
 // given.
 func (s *statement) checkTop(at *plan.TopArrival, own int, rowLock string) error {
 	t := s.Table

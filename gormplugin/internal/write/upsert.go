@@ -77,7 +77,7 @@ func (s *statement) settlePresent(conflict clause.OnConflict, row *arrival, n *t
 	_, associated := s.DB.Get(associationsKey)
 	if row.ByPath && !t.PathForm.OfParent && !isSave(stmt) {
 		if name, _ := row.Get(t.Name); name != row.Name || row.Above().Path != "" {
-			return t.Unsupported("an upsert cannot place the row %s, which is there, by its own path: state the parent and the name", shown.ID(n.ID))
+			return t.Unsupported("an upsert cannot place the existing row %s by its path: state the parent and the name", shown.ID(n.ID))
 		}
 	}
 	row.ByPath = row.ByPath && t.PathForm.OfParent && writes(conflict, t.Path)
@@ -93,7 +93,7 @@ func (s *statement) settlePresent(conflict clause.OnConflict, row *arrival, n *t
 	case moves && !writesPlace(stmt, conflict, row):
 		return t.Unsupported("an upsert with Select, Omit, a Where, or a map that does not state the whole place cannot give the row %s another one: use Updates, or gormplugin.Move", shown.ID(n.ID))
 	case earlier != nil && (moves || earlier.from != nil):
-		return t.Unfit("an upsert has the row %s twice, and gives it another place: leave one out", shown.ID(n.ID))
+		return t.Unfit("an upsert states the row %s twice, and moves it: leave one out", shown.ID(n.ID))
 	case moves:
 		row.from = n
 		if !row.ByPath && !writes(conflict, t.Parent) {
