@@ -102,7 +102,7 @@ func (c *catalogue) readKey(column string, value any) (Key, error) {
 
 // noKey is the error for a value in a key column that cannot be a [Key].
 func (c *catalogue) noKey(column string, value any) error {
-	return fmt.Errorf("%w %q: %q has %v, which is no whole number below 2^63, no text and no bytes", ErrTable, c.table.Table, column, value)
+	return fmt.Errorf("%w %q: %q has %v, which is neither a whole number below 2^63, nor a text, nor bytes", ErrTable, c.table.Table, column, value)
 }
 
 // textKey returns the key that a text stands for. Some drivers return numbers as text.

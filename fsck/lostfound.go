@@ -100,7 +100,7 @@ func derivedKey(table string, of *row, like Key, most limit) Key {
 func (c *catalogue) checkLostFound(given map[string]string) error {
 	for column, value := range given {
 		if _, known := c.others[column]; !known || column == c.table.Version {
-			return fmt.Errorf("%w %q: a lost+found can have no value of its own in %q: there is no such column, or the repair gives it another value", ErrTable, c.table.Table, column)
+			return fmt.Errorf("%w %q: a lost+found cannot be given a value in %q: there is no such column, or the repair itself sets it", ErrTable, c.table.Table, column)
 		}
 		if kind := c.kinds[column]; value == uniqueValue && kind != dialect.Text && kind != dialect.UUID {
 			return fmt.Errorf("%w %q: %q holds no text, and so no %s", ErrTable, c.table.Table, column, uniqueValue)

@@ -218,7 +218,7 @@ func (f *forest) twins() (twins []twin) {
 func (t twin) problem() *Problem {
 	p := t.row.problem(Duplicate, "its sibling %v has the same name", t.first.key)
 	if t.kind == Lookalike {
-		p = t.row.problem(Lookalike, "to the collation, its name equals that of its sibling %v, %q", t.first.key, t.first.name)
+		p = t.row.problem(Lookalike, "the collation treats its name as equal to that of its sibling %v, %q", t.first.key, t.first.name)
 	}
 	p.Others = []Key{t.first.key}
 	return p

@@ -207,7 +207,7 @@ func (f *forest) moves() MoveCount {
 	case flat:
 		m.Reason = fmt.Sprintf("no row has a parent in %q, and paths name rows above them: fill the column first", f.table.Parent)
 	case m.Moves > fewMoves && m.Moves > m.Rows/2:
-		m.Reason = fmt.Sprintf("what %q says contradicts the paths of most rows: see which of them is right", f.table.Parent)
+		m.Reason = fmt.Sprintf("the column %q contradicts the paths of most rows: find out which is right", f.table.Parent)
 	}
 	return m
 }

@@ -29,7 +29,7 @@ type Conn interface {
 // thing.
 type catalogue struct {
 	exists bool
-	// Kind says what the name stands for if not for a table, such as "a view".
+	// Kind says what the name means if it names no table, such as "a view".
 	Kind string `json:"kind"`
 	// Engine is the storage engine, Format how it stores rows, and Version the server's, on MySQL
 	// and MariaDB.
@@ -113,8 +113,8 @@ type part struct {
 	Ordered flag `json:"ordered"`
 }
 
-// index is an index as the database has it, by the parts of its key. What is true of the whole
-// index stands in the first part, at least.
+// index is an index as the database has it, by the parts of its key. At least the first part has
+// the properties of the whole index.
 type index []part
 
 // foreignKey is a column of a foreign key.
@@ -134,7 +134,7 @@ type named struct {
 
 // Present says how much of a table exists.
 type Present struct {
-	// Exists is set if the name stands for anything, IsTable if it stands for a table.
+	// Exists is set if the name exists, IsTable if it names a table.
 	Exists, IsTable bool
 	// Hides is set if the session sees other rows or values than the table has.
 	Hides bool

@@ -1,5 +1,5 @@
 // Package treeschema checks the tables in which package gormplugin keeps trees, the server and the
-// session, for what the plugin's promises rest on.
+// session, for everything that the plugin's promises depend on.
 //
 // A check returns [Finding] values. Each says what is missing, why that matters, and which SQL
 // mends it, or what to do if plain statements do not. Programs call gormplugin.Verify, which fills
@@ -177,7 +177,7 @@ func (c *checker) checkForeignKeys() {
 		}
 		f := Finding{
 			Severity: Warning, Check: ForeignKeys, Missing: "the foreign key on " + k.Column + " says" + actions,
-			Why: "rows change or vanish without path locks, and without soft deletion", Advice: "make it again without that, if the database can; SQLite needs a new table",
+			Why: "rows change or vanish without path locks, and without soft deletion", Advice: "recreate it without that, if the database can; SQLite needs a new table",
 		}
 		if strings.Contains(actions, "SET ") {
 			f.Severity, f.Why = Unsafe, "a row whose parent is deleted moves to the top, but keeps its path"

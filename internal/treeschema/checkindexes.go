@@ -138,7 +138,7 @@ func (c *checker) checkUnique() {
 		if slices.ContainsFunc(i, func(p part) bool { return p.Prefix > 0 && p.Column == c.table.Name }) {
 			c.found(Finding{
 				Severity: Warning, Check: Siblings, Missing: "the unique index " + i[0].Index + " compares only the beginning of " + c.table.Name,
-				Why: "it refuses names that are free", Advice: "drop it, and create one over the whole names",
+				Why: "it refuses names that are not taken", Advice: "drop it, and create one over the whole names",
 			})
 		}
 	}

@@ -138,7 +138,7 @@ func (c *checker) compares(col Column, isPath, isKey bool) (severity Severity, w
 		// collation for other character sets.
 		return Warning, ""
 	case isKey && col.Name == c.table.Tree:
-		return Unsafe, "two trees whose ids it treats as equal are changed together, but locked apart"
+		return Unsafe, "two trees whose ids it treats as equal are changed together, but locked separately"
 	case isPath && !pads && c.isMySQL() && !c.table.isLeaf():
 		return Unsafe, "in its order a path can come before its parent's, and a rename then misses it"
 	case isKey:

@@ -54,7 +54,7 @@ const (
 	Engine Check = "engine"
 	// ForeignKeys: no foreign key changes rows by itself.
 	ForeignKeys Check = "foreign keys"
-	// Triggers: there is none. Nobody knows what one writes.
+	// Triggers: there is none. Nobody knows what a trigger writes.
 	Triggers Check = "triggers"
 	// Rules: there is none that rewrites the plugin's writes.
 	Rules Check = "rules"

@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-// setting is a setting of the server or the session, and the finding if its value is wrong. Missing
-// takes the value in the place of %s.
+// setting is a setting of the server or the session, and the finding if its value is wrong. The
+// value replaces %s in Missing.
 type setting struct {
 	name  string
 	wrong func(value string) bool
@@ -84,7 +84,7 @@ func several(missing, advice string) Finding {
 	return unsafe(Writers, missing, "row locks hold on one server only, so two servers can each commit half of a cycle", advice+"; then say so by gormplugin.OneWriter()")
 }
 
-// What is said of several settings.
+// Texts for several settings.
 var (
 	replica  = unsafe(ReadOnly, "the server is read only", "it is a replica: writes fail here, or another server writes, too", "connect to the primary")
 	takeOut  = "take it out of the DSN, or of the server's options"
@@ -102,7 +102,7 @@ var settings = map[*dialect.Dialect][]setting{
 			"add sql_mode=%27STRICT_TRANS_TABLES%2CNO_ENGINE_SUBSTITUTION%27 to the DSN")},
 		{"sql_mode", func(v string) bool { return strings.Contains(v, "EMPTY_STRING_IS_NULL") }, unsafe(StrictMode, "sql_mode has EMPTY_STRING_IS_NULL",
 			"the path of a root row, which is empty, becomes NULL", "take it out of sql_mode in the DSN, or of the server's")},
-		{"character_set_client", isNone("utf8mb4", "utf8mb3", "utf8"), unsafe(Encoding, "the session's character set is %s", "the server takes one character for several, so a rename may miss the rows below",
+		{"character_set_client", isNone("utf8mb4", "utf8mb3", "utf8"), unsafe(Encoding, "the session's character set is %s", "the server mistakes one character for several, so a rename may miss the rows below",
 			"set charset=utf8mb4 in the DSN, and convert the texts that were written without it")},
 		{"wsrep_provider", isNone("", "none"), several("the server is a node of a Galera cluster",
 			"send all writes to one node, by a proxy that has one writer, and SET GLOBAL read_only = ON on the others; wsrep_sync_wait is not enough")},

@@ -80,7 +80,7 @@ func (c *checker) unfilled() (all []unfilled) {
 	if dialect.KindOf(c.columns[t.Tree].Type) == dialect.Text {
 		isNone = " OR " + q(t.Tree) + " = ''"
 	}
-	lacks(t.Tree, isNone, "the row is in no tree, and what happens to the tree leaves it out")
+	lacks(t.Tree, isNone, "the row is in no tree, so changes of the tree leave it out")
 	top := c.dialect.NoParentSQLOfKind(q(t.Parent), dialect.KindOf(c.columns[t.Parent].Type))
 	if at, err := dialect.MarkLiteral(t.ParentTop, !slices.Contains(t.TextKeys, t.Parent)); t.ParentTop != "" && err == nil {
 		top = "(" + top + " OR " + q(t.Parent) + " = " + at + ")"
@@ -116,7 +116,7 @@ func (c *checker) unfilled() (all []unfilled) {
 		}
 		below := fmt.Sprintf("LENGTH(%s) - LENGTH(REPLACE(%s, '%s', '')) > %d AND %s <> ?", text, text, form.Separator, form.Separators()+1, text)
 		all = append(all, unfilled{
-			t.Parent, top + " AND " + below, []any{form.Print("")}, "says that there is no row above, and its " + path.column + " that there is one", leftBehind,
+			t.Parent, top + " AND " + below, []any{form.Print("")}, "says that the row has no parent, but its " + path.column + " that it has one", leftBehind,
 		})
 	}
 	isNone = ""

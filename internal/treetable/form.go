@@ -110,13 +110,13 @@ func (f Form) damage() string { return "not in the form " + f.String() + ": " }
 // Check refuses a name, or a key, that this form would read as two names.
 func (f Form) Check(name string) error {
 	if !f.isDefault() && strings.Contains(name, f.Separator) {
-		return fmt.Errorf("%w: %q contains %q, which stands between names in the form %s", pathlock.ErrInvalidPath, name, f.Separator, f)
+		return fmt.Errorf("%w: %q contains %q, which separates names in the form %s", pathlock.ErrInvalidPath, name, f.Separator, f)
 	}
 	return nil
 }
 
-// Below returns the range in which the paths below one are stored: the beginning that they have in
-// common, and the first text after them, "" if there is none.
+// Below returns the range in which the paths below one are stored: their common beginning, and the
+// first text after them, "" if there is none.
 func (f Form) Below(path string) (prefix, end string) {
 	prefix = f.Print(path)
 	if f.Trail == "" && (path != "" || f.Lead != "") {
@@ -152,8 +152,8 @@ var DefaultForm = Form{Lead: "/", Separator: "/"}
 // parent is the beginning of the patterns of forms that are of the parent.
 const parent = "parent:"
 
-// NameSeparators are what can stand between names, the most usual first. All of them are legible
-// and stand in SQL as they are. Only the hyphen occurs in numbers and UUIDs.
+// NameSeparators are the possible separators of names, the most usual first. All of them are
+// printable, and need no escape in SQL. Only the hyphen occurs in numbers and UUIDs.
 const NameSeparators = "/.,:;|>~-"
 
 // ParseForm reads a pattern: a form with two names, each written as a star, such as "/0/*/*/".
@@ -175,13 +175,13 @@ func ParseForm(pattern string) (Form, error) {
 	f.Lead, f.Separator, f.Trail, f.OfParent = parts[0], parts[1], parts[2], ofParent
 	switch {
 	case len(f.Separator) != 1 || !strings.Contains(NameSeparators, f.Separator):
-		return invalid("one of %s has to stand between names, so that what lies below a path is a range of its index", strings.Join(strings.Split(NameSeparators, ""), " "))
+		return invalid("one of %s must separate names, so that the paths below a path are a range of its index", strings.Join(strings.Split(NameSeparators, ""), " "))
 	case f.Trail != "" && f.Trail != f.Separator:
-		return invalid("only %q can follow the last name: the paths below have to begin with what is stored of a row, to be a range of the index", f.Separator)
+		return invalid("only %q can follow the last name: the paths below must begin with the stored path of a row, to be a range of the index", f.Separator)
 	case f.Lead != "" && !strings.HasSuffix(f.Lead, f.Separator):
-		return invalid("what comes before the first name has to end in %q", f.Separator)
+		return invalid("the text before the first name must end in %q", f.Separator)
 	case !utf8.ValidString(f.Lead) || strings.ContainsFunc(f.Lead, unicode.IsControl):
-		return invalid("what comes before the first name has to be legible")
+		return invalid("the text before the first name must be printable")
 	}
 	return f, nil
 }

@@ -103,11 +103,11 @@ func TestForm_subtreesAreRanges(t *testing.T) {
 	})
 }
 
-// What cannot be a form is refused with the reason.
+// An invalid form is refused with the reason.
 func TestParseForm_refuses(t *testing.T) {
 	for pattern, reason := range map[string]string{
-		"/*": "two stars", "/*/*/*": "two stars", "**": "between names", "*ab*": "between names", "*_*": "between names", "*→*": "between names",
-		"/*/*|": "last name", "a*/*": "end in", "/0*/*": "end in", "\x01/*/*": "legible",
+		"/*": "two stars", "/*/*/*": "two stars", "**": "separate names", "*ab*": "separate names", "*_*": "separate names", "*→*": "separate names",
+		"/*/*|": "last name", "a*/*": "end in", "/0*/*": "end in", "\x01/*/*": "printable",
 	} {
 		if _, err := ParseForm(pattern); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%q: got the error %v, want one about %q", pattern, err, reason)

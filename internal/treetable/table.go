@@ -37,7 +37,7 @@ type Table struct {
 	// UUID, in a row at the top, or what ParentTop says, such as "-1".
 	Parent, ParentTop string
 	// Name is the column of the row's name among its siblings. It is "" in a root row. A table with
-	// a path of ids alone may have none: an id then stands in the place of a name.
+	// only a path of ids may have none: then ids replace names.
 	Name string
 	// Path is the column of the materialised path: "/a/b", and "" for a root row. It may be "" if
 	// IDPath is not.
@@ -130,7 +130,7 @@ func (t *Table) check(leaf bool) error {
 		return err
 	}
 	if t.DeletedWhen != "" && t.Deleted == "" {
-		return fmt.Errorf("%q marks rows as deleted in no column", t.DeletedWhen)
+		return fmt.Errorf("%q marks rows as deleted, but no column is given for it", t.DeletedWhen)
 	}
 	for i := range t.Leaves {
 		below := &t.Leaves[i]
@@ -165,12 +165,12 @@ func (t *Table) CheckColumns(leaf bool) error {
 		}
 	}
 	if _, err := strconv.ParseUint(cmp.Or(t.DepthTop, "1"), 10, 8); err != nil || t.DepthTop != "" && (t.Depth == "" || leaf) {
-		return fmt.Errorf("%q cannot be the depth of a row at the top: it takes a number from 0 to 255, and a table that has a depth and is not one of leaves", t.DepthTop)
+		return fmt.Errorf("%q cannot be the depth of a row at the top: it must be a number from 0 to 255, for a table that has a depth and does not hold leaves", t.DepthTop)
 	}
 	return nil
 }
 
-// DepthOf returns what the depth column has of a row whose path has a number of names.
+// DepthOf returns the depth column's value for a row whose path has a number of names.
 func (t *Table) DepthOf(names int) int {
 	top, _ := strconv.Atoi(cmp.Or(t.DepthTop, "1"))
 	return names - 1 + top

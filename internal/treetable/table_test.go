@@ -35,7 +35,7 @@ func TestTable_Check(t *testing.T) {
 		{"a column for two purposes", `the name column and the path column are both "name"`, func(s *treetable.Table) { s.Path = "name" }},
 		{"a form that cannot be", "two stars", func(s *treetable.Table) { s.PathForm = "/*" }},
 		{"a form of no column", "belongs to no column", func(s *treetable.Table) { s.IDPathForm = "/*/*" }},
-		{"a value of no mark", "in no column", func(s *treetable.Table) { s.Deleted, s.DeletedWhen = "", "archived" }},
+		{"a value of no mark", "no column is given", func(s *treetable.Table) { s.Deleted, s.DeletedWhen = "", "archived" }},
 		{"a depth", "", func(s *treetable.Table) { s.Depth, s.DepthTop, s.Leaves[0].Depth = "level", "0", "level" }},
 		{"a depth of no column", "a table that has a depth", func(s *treetable.Table) { s.DepthTop = "0" }},
 		{"a depth that is no number", `"-1" cannot be the depth`, func(s *treetable.Table) { s.Depth, s.DepthTop = "level", "-1" }},

@@ -61,7 +61,7 @@ type commands struct {
 	Elect   electCommand   `cmd:"" help:"Run a command while this process leads an election."`
 	Doctor  doctorCommand  `cmd:"" help:"Examine a lock store, a database, or both."`
 	Fsck    fsckCommand    `cmd:"" help:"Check the trees of a table, and repair them."`
-	Adopt   adoptCommand   `cmd:"" help:"Find the tables that hold trees, and say what a program has to write for them."`
+	Adopt   adoptCommand   `cmd:"" help:"Find the tables that hold trees, and say what a program must write for them."`
 
 	Version kong.VersionFlag `help:"Show the version."`
 }
@@ -70,7 +70,7 @@ type commands struct {
 func newParser(commands *commands, stores storeOptions, opts ...kong.Option) *kong.Kong {
 	return kong.Must(commands, append([]kong.Option{
 		kong.Name("pathlock"),
-		kong.Description("Shows, explains and releases the locks of trees, examines what they rest on, and repairs tables of trees."),
+		kong.Description("Shows, explains and releases locks on trees, checks the servers that they depend on, and repairs trees in tables."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Vars{"version": version(), "stores": stores.forms()},
 		kong.Bind(stores),

@@ -182,7 +182,7 @@ func TestSpans_AreByTheStoresClock(t *testing.T) {
 	}
 }
 
-// Whoever interrupts a look at a store that hangs does not wait for the store.
+// An interrupt ends a look at a store that hangs at once.
 func TestLs_interruptedEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	server := testredis.Start(t, testredis.Redis)

@@ -18,7 +18,7 @@ type doctorCommand struct {
 
 	columns
 
-	Strict bool `help:"Let warnings, and what could not be examined, also decide the exit code."`
+	Strict bool `help:"Let warnings, and checks that could not run, also decide the exit code."`
 	JSON   bool `help:"Write one JSON object per line." group:"Output:"`
 	Quiet  bool `help:"Leave out what is fine." short:"q" group:"Output:"`
 }

@@ -14,7 +14,7 @@ type electCommand struct {
 	Name    string   `arg:"" help:"Name of the election, such as billing/scheduler: that of election.New in programs." placeholder:"NAME"`
 	Command []string `arg:"" optional:"" help:"After --: the command and its arguments." placeholder:"COMMAND"`
 
-	Value string `help:"What observers of the election see as the leader, such as an address (default: the command's name and the user)." placeholder:"TEXT"`
+	Value string `help:"Text that observers of the election see as the leader, such as an address (default: the command's name and the user)." placeholder:"TEXT"`
 
 	underLock
 }

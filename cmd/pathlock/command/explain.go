@@ -190,7 +190,7 @@ func claimsText(tree pathlock.Tree, o operation.Operation, claims []pathlock.Cla
 	return append(lines, g.lines()...)
 }
 
-// inTheWayText shows to people who is in the way now, by the store's clock.
+// inTheWayText tells people who is in the way now, by the store's clock.
 func inTheWayText(all []pathlock.Blocking, now time.Time) []string {
 	if len(all) == 0 {
 		return []string{"nobody is in the way: it would be granted at once"}

@@ -9,7 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// entryLine is what JSON says of a holder or a waiter, wherever one is named.
+// entryLine is the JSON of a holder or a waiter, wherever one is named.
 type entryLine struct {
 	// Holder is the beginning of the owner: enough to name it, and too little to act for it.
 	Holder   string          `json:"holder"`

@@ -86,7 +86,7 @@ func (c *releaseCommand) Run(ctx context.Context, out *output, code *int) error 
 		if c.JSON {
 			out.object(newReleased(mine, c.Reason, err))
 		}
-		return fmt.Errorf("%w; it may be released all the same: see pathlock ls %s", err, nameOf(tree))
+		return fmt.Errorf("%w; it may have been released nevertheless: see pathlock ls %s", err, nameOf(tree))
 	case c.JSON:
 		out.object(newReleased(mine, c.Reason, nil))
 		return nil

@@ -70,7 +70,7 @@ type people struct {
 	by    map[string]person
 }
 
-// person is somebody's request, and where he waits, what comes of it.
+// person is somebody's request and, while it waits, its outcome.
 type person struct {
 	pathlock.Acquisition
 	over   chan error

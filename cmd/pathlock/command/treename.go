@@ -31,8 +31,8 @@ func (t *namedTree) UnmarshalText(text []byte) error {
 	return err
 }
 
-// nameOf writes a tree as the commands show and take it: namespace/id. What would end the
-// namespace, what a shell would interpret, and what cannot be seen is written as in a URL: % and
+// nameOf writes a tree as the commands show and take it: namespace/id. Characters that would end
+// the namespace, that a shell would interpret, or that are invisible are written as in a URL: % and
 // two digits for each byte. So a name is one plain word, and no two trees have the same.
 func nameOf(tree pathlock.Tree) string { return name(tree.Namespace(), tree.ID()) }
 

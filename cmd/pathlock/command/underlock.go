@@ -70,7 +70,7 @@ func (u *underLock) run(ctx context.Context, out *output, args []string, name st
 	case u.Grace < 0, u.Grace > u.Lease/2:
 		return exitUsage, fmt.Errorf("%w: --grace must be from 0 to half of --lease, and is %v with a lease of %v", errUsage, u.Grace, u.Lease)
 	}
-	// What is held ends with the command, not with ctx.
+	// The hold ends with the command, not with ctx.
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	cmd := exec.CommandContext(own, command[0], command[1:]...)

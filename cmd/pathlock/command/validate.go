@@ -32,15 +32,14 @@ func (all flaws) refuse() error {
 	return nil
 }
 
-// columns are a [fsck.Table] with flags for what the command line says of its columns: one converts
-// into the other.
+// columns are a [fsck.Table] with a flag for each of its columns: one converts into the other.
 type columns struct {
 	Table       string       `kong:"-"`
 	Key         string       `help:"Column of the primary key (default: id)." default:"id" placeholder:"NAME" group:"Columns of the table:"`
 	Tree        string       `help:"Column of the tree's id (default: plan_id)." default:"plan_id" name:"tree-column" placeholder:"NAME" group:"Columns of the table:"`
 	SingleTree  string       `help:"Id of the only tree, if the table has no column for it." placeholder:"ID" group:"Columns of the table:"`
 	Parent      string       `help:"Column of the parent's key (default: parent_id)." default:"parent_id" placeholder:"NAME" group:"Columns of the table:"`
-	ParentTop   string       `help:"What that column holds in a row at the top, besides NULL and zero: --parent-top=-1." name:"parent-top" placeholder:"KEY" group:"Columns of the table:"`
+	ParentTop   string       `help:"Value of that column in a row at the top, besides NULL and zero: --parent-top=-1." name:"parent-top" placeholder:"KEY" group:"Columns of the table:"`
 	Name        string       `help:"Column of the row's name. Give --name= if places follow from ids alone (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
 	Path        string       `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
 	IDPath      string       `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
@@ -68,7 +67,7 @@ func (c *fsckCommand) leafTables() (tables []fsck.Table, err error) {
 		known := maps.Collect(leaf.Flags)
 		for option, values := range given {
 			if known[option] == nil || len(values) > 1 {
-				return nil, fmt.Errorf("%w: --leaves %s: %s is not known, or given twice; known are %s", errUsage, text, option, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+				return nil, fmt.Errorf("%w: --leaves %s: %s is unknown, or given twice; known are %s", errUsage, text, option, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 			}
 			*known[option] = values[0]
 		}

@@ -164,8 +164,8 @@ func (c *tableCase) Write(line []byte) (int, error) {
 	return c.log.Write(line)
 }
 
-// mend repairs the table, and says what has become of it. A dry run says the same before, where
-// nobody interferes.
+// mend repairs the table, and describes the outcome. Where nobody interferes, a dry run predicts
+// the same.
 func (c *tableCase) mend(t *testing.T, words []string) (outcome []string) {
 	t.Helper()
 	opts, within := fsck.RepairOptions{AllowMoves: slices.Contains(words, "moves"), LostFound: map[string]string{}}, time.Hour

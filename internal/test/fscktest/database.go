@@ -24,7 +24,7 @@ type Database struct {
 	Binary, Loose string
 }
 
-// null stands for NULL as a name or a path.
+// null means NULL as a name or a path.
 const null = "NULL"
 
 // Node is a row of the test's table. Parent 0 and Tree 0 stand for NULL.

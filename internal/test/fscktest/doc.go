@@ -1,7 +1,6 @@
-// Package fscktest is the test suite of package fsck for each database. Every kind of damage stands
-// in testdata, with what a check finds and what a repair makes of it. A machine damages random
-// trees, and compares what a check finds with a model, and what repairs make of it, ended early or
-// not.
+// Package fscktest is the test suite of package fsck for each database. testdata has every kind of
+// damage, with the findings of a check and the outcome of a repair. A machine damages random trees,
+// and compares both with a model, whether or not a repair ends early.
 package fscktest
 
 import "testing"

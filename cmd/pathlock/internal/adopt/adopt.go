@@ -1,5 +1,5 @@
-// Package adopt finds the tables of a database that hold trees, and says what a program on package
-// gormplugin has to write for them: tags, options, statements and flags.
+// Package adopt finds the tables of a database that hold trees, and says what a program with
+// package gormplugin must write for them: tags, options, statements and flags.
 //
 // It judges by data: a column is a path if its value follows from the parents, and the names or
 // keys, in most rows. Names of columns decide only between columns that fit equally, and in tables
@@ -124,7 +124,7 @@ func Run(ctx context.Context, db *sql.DB, of fsck.Dialect, opts Options) (Report
 		report.Trees = append(report.Trees, tree)
 	}
 	if opts.Table != "" && len(report.Trees)+len(report.Unsupported) == 0 {
-		return report, fmt.Errorf("%q holds no tree that can be recognised: no column has mostly keys of other rows, and a name such as parent_id or paths beside it, and none has paths that follow from other rows", opts.Table)
+		return report, fmt.Errorf("%q has no recognisable tree: no column with a name such as parent_id, or beside paths, has mostly keys of other rows, and no column has paths that follow from other rows", opts.Table)
 	}
 	return report, nil
 }

@@ -75,7 +75,7 @@ func (s *shape) roots() (n int) {
 	return n
 }
 
-// siblingName is the column that a unique index keeps apart among siblings, "" if there is none.
+// siblingName is the column that a unique index keeps distinct among siblings, "" if there is none.
 func (s *shape) siblingName() string {
 	for _, columns := range s.of.together {
 		names := slices.DeleteFunc(slices.Clone(columns), func(name string) bool {
@@ -272,7 +272,7 @@ func (t *table) pathless(links []shape) (found []shape, unsupported []Unsupporte
 		switch {
 		case t.kind(s.Key) == dialect.Bytes:
 			if s.IDPath, s.IDPathForm, s.Name = "", "", s.likelyName(); s.Name == "" {
-				unsupported = append(unsupported, Unsupported{t.name, s.Key + " is bytes, of which no path of ids is made: a path of names needs a text column that tells siblings apart: give it by --name"})
+				unsupported = append(unsupported, Unsupported{t.name, s.Key + " is bytes, which a path of ids cannot contain: a path of names needs a text column that distinguishes siblings: give it by --name"})
 				continue
 			}
 			s.Path = s.add("path", nil, textType(t.dialect, pathLength), nil)
@@ -285,7 +285,7 @@ func (t *table) pathless(links []shape) (found []shape, unsupported []Unsupporte
 	return best(found), unsupported
 }
 
-// likelyName is the column that tells nearly all siblings apart, and has the name of one that does;
+// likelyName is the column that distinguishes nearly all siblings, and is named like one that does;
 // "" if there is none.
 func (s *shape) likelyName() string {
 	for _, column := range s.of.labels() {

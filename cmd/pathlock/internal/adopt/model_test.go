@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
-// The flag for leaves is read as it is written, whatever stands between names.
+// The flag for leaves is read as it is written, whatever separates names.
 func TestLeafFlag_isReadAsItIsWritten(t *testing.T) {
 	for separator := range strings.SplitSeq(treetable.NameSeparators, "") {
 		leaf := treetable.Table{Table: "files", Key: "id", Parent: "a b&c", Name: "name", Path: "dir", PathForm: "parent:*" + separator + "*" + separator}

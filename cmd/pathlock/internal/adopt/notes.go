@@ -39,7 +39,7 @@ func (s *shape) notes() (notes []string) {
 		}
 	}
 	for _, table := range s.nameless {
-		notes = append(notes, fmt.Sprintf("the rows of %s have these paths, too, which pathlock keeps where they have a name: a text that tells those of one parent apart, such as a UUID", table))
+		notes = append(notes, fmt.Sprintf("the rows of %s have such paths, too. pathlock maintains them if the rows have a name: a text that distinguishes the rows of one parent, such as a UUID", table))
 	}
 	if s.Deleted != "" && !s.isTagged() && s.of.kind(s.Deleted) == dialect.Number {
 		notes = append(notes, fmt.Sprintf("the field of %s needs the tag pathlock:\"deleted\", unless it is a soft_delete.DeletedAt", s.Deleted))

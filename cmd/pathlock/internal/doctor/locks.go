@@ -76,10 +76,10 @@ func (e *exam) store(ctx context.Context, about string, opened *anystore.Store) 
 	return serves
 }
 
-// onlyRefuses reports whether a server grants nothing, and can be examined all the same.
+// onlyRefuses reports whether a server grants nothing, but can be examined.
 func onlyRefuses(err error) bool {
 	trouble := anystore.Trouble(err)
-	return slices.ContainsFunc([]string{"takes no writes", "does not let the user do", "is a cluster", "refuses what it is asked for"}, func(part string) bool { return strings.Contains(trouble, part) })
+	return slices.ContainsFunc([]string{"takes no writes", "does not let the user do", "is a cluster", "refuses the request"}, func(part string) bool { return strings.Contains(trouble, part) })
 }
 
 // quorum examines the members of a quorum. A problem of a single store is only a warning if a
@@ -152,11 +152,11 @@ func (e *exam) probe(ctx context.Context, about string, store *anystore.Store) {
 // remedies say what to change if a lock store refuses to serve and no other finding says it, by a
 // part of what [anystore.Trouble] says.
 var remedies = map[string]string{
-	"is out of memory":             "raise maxmemory, or remove what else fills the server",
-	"cannot save its data":         "see the server's log: its disk may be full, or its folder read-only",
-	"is out of disk space":         "make room on the server's disk",
-	"is out of space":              "compact and defragment etcd, or raise its --quota-backend-bytes, then run etcdctl alarm disarm",
-	"has a quota that is exceeded": "raise the quota of the node in ZooKeeper: setquota",
+	"is out of memory":     "raise maxmemory, or remove what else fills the server",
+	"cannot save its data": "see the server's log: its disk may be full, or its folder read-only",
+	"is out of disk space": "make room on the server's disk",
+	"is out of space":      "compact and defragment etcd, or raise its --quota-backend-bytes, then run etcdctl alarm disarm",
+	"has exceeded a quota": "raise the quota of the node in ZooKeeper: setquota",
 }
 
 // remedy says what to change if a lock store refuses to serve; shown is its URL as messages show

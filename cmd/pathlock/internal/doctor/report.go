@@ -1,5 +1,5 @@
-// Package doctor looks for settings of lock stores and databases with which locks are lost, waited
-// for in vain, or not granted at all.
+// Package doctor looks for settings of lock stores and databases under which locks are lost, are
+// waited for in vain, or are not granted at all.
 //
 // [Examine] asks the servers, with the rights of the user of the URL, and changes nothing that
 // anybody else uses. A report consists of a [Finding] for each thing looked at. What could not be
@@ -67,7 +67,7 @@ type Finding struct {
 	Statements []string `json:"statements,omitempty"`
 }
 
-// Report is the result of an examination. What matters most comes first.
+// Report is the result of an examination, the most important findings first.
 type Report struct{ Findings []Finding }
 
 // Count returns how many findings have a level.

@@ -13,11 +13,11 @@ type facts map[string]string
 type rule struct {
 	check string
 	level Level
-	// when are conditions, all of which have to hold: "role=master", "appendfsync!=no". What the
-	// server has not said is "".
+	// when are conditions that must all hold: "role=master", "appendfsync!=no". A fact that the
+	// server has not stated is "".
 	when string
-	// is, means and change are those of the finding, with {name} in the place of a fact. A rule
-	// whose is is empty makes no finding.
+	// is, means and change are the finding's, with {name} for a fact. A rule with an empty is makes
+	// no finding.
 	is, means, change string
 }
 

@@ -205,7 +205,7 @@ func TestRedisReplicas(t *testing.T) {
 	want(t, r, doctor.Problem, "role", "nothing is granted")
 }
 
-// A shard that hangs is found, and the others are examined all the same.
+// A shard that hangs is found, and the others are still examined.
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
 	cluster := testredis.StartCluster(t, testredis.Redis, "--cluster-replica-no-failover", "yes")

@@ -193,7 +193,7 @@ func TestTable(t *testing.T) {
 }
 
 // An index of a table from before MySQL 5.7 holds less of a column. The printed statements can be
-// run, and what the table needs first is said.
+// run, and the report says what the table needs first.
 func TestTable_ofAnOlderRowFormat(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		t.Parallel()
