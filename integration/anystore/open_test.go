@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
-// opening is a URL, and what comes of it: what the store is shown as, or what the error says.
+// opening is a URL and its outcome: how the store is shown, or what the error says.
 type opening struct{ url, password, shown, err string }
 
 func TestOpen(t *testing.T) {
@@ -75,10 +75,10 @@ func TestOpen_refuses(t *testing.T) {
 		{url: "quorum:redis://:secret@h1|redis://h2|redis://:secret@h1", err: "member 3 of the quorum: it is member 1 again"},
 		{url: "quorum:redis://:secret@h1|off://|redis://h3", err: "off cannot be a member"},
 
-		{url: "redis://:secret@127.0.0.1", password: "secret", err: "must not have one"},
-		{url: "mysql://user:secret@tcp(db.example)/locks", password: "secret", err: "must not have one"},
+		{url: "redis://:secret@127.0.0.1", password: "secret", err: "must not contain one"},
+		{url: "mysql://user:secret@tcp(db.example)/locks", password: "secret", err: "must not contain one"},
 		{url: "etcd://h1/locks", password: "secret", err: "names no user"},
-		{url: "quorum:redis://h1|redis://:secret@h2|redis://h3", password: "secret", err: "member 2 of the quorum: the password"},
+		{url: "quorum:redis://h1|redis://:secret@h2|redis://h3", password: "secret", err: "member 2 of the quorum: a password"},
 	} {
 		_, err := anystore.Open(t.Context(), tt.url, append(kinds, anystore.WithPassword(tt.password))...)
 		if !errors.Is(err, anystore.ErrURL) || !strings.Contains(err.Error(), tt.err) || strings.Contains(err.Error(), "secret") {
@@ -87,8 +87,8 @@ func TestOpen_refuses(t *testing.T) {
 	}
 }
 
-// A password that is not encoded, and whatever else is wrong besides, shows in no error, and in no
-// store that is opened all the same.
+// An unencoded password shows in no error, whatever else is wrong, and in no store that opens
+// nevertheless.
 func TestOpen_showsNoPassword(t *testing.T) {
 	for _, form := range []string{
 		"redis://user:PASSWORD@127.0.0.1:6379/0", "rediss://:PASSWORD@127.0.0.1", "redis+cluster://user:PASSWORD@127.0.0.1:1",

@@ -93,7 +93,7 @@ func TestTLS(t *testing.T) {
 					if err == nil {
 						t.Fatalf("it connects without %s", leftOut)
 					}
-					return saysTLS(err) && (leftOut == "cert_file" || anystore.Trouble(err) == "has a certificate that is not trusted")
+					return saysTLS(err) && (leftOut == "cert_file" || anystore.Trouble(err) == "has an untrusted certificate")
 				})
 			}
 		})

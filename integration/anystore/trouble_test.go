@@ -28,11 +28,11 @@ func TestTroubleSaysWhatIsWrong(t *testing.T) {
 	testerr.Must(t, use(t, "zk://owner:hidden@"+keeper+"/locks"))
 	for url, says := range map[string]string{
 		"sqlite://" + filepath.Join(t.TempDir(), "none", "db"): "has a file that cannot be used",
-		testserver.Redis(t) + "?db=99999":                      "has no database of that number",
-		mysql(t) + "_missing":                                  "has no database of that name",
+		testserver.Redis(t) + "?db=99999":                      "has no database with that number",
+		mysql(t) + "_missing":                                  "has no database with that name",
 		mysql(t) + "?replicas=1":                               "does not know an option of the URL",
 		testserver.ScratchPostgres(t) + "?replicas=1":          "does not know an option of the URL",
-		testserver.ScratchPostgres(t) + "_missing":             "has no database of that name",
+		testserver.ScratchPostgres(t) + "_missing":             "has no database with that name",
 		others:                                   "has another table of that name",
 		"zk://other:hidden@" + keeper + "/locks": "does not let the user do what locks need",
 	} {
@@ -67,7 +67,7 @@ func TestTroubleKnowsWhatEtcdSays(t *testing.T) {
 		rpctypes.ErrAuthFailed:       "refuses the user or the password",
 		rpctypes.ErrPermissionDenied: "does not let the user do what locks need",
 		rpctypes.ErrNoSpace:          "is out of space, and takes no writes",
-		rpctypes.ErrCorrupt:          "refuses what it is asked for",
+		rpctypes.ErrCorrupt:          "refuses the request",
 	} {
 		if got := anystore.Trouble(fmt.Errorf("etcdstore: asking: %w", err)); got != says {
 			t.Errorf("%v: the lock store %q, want %q", err, got, says)
@@ -82,7 +82,7 @@ func TestTrouble_WorkThatIsCutOff(t *testing.T) {
 		&driver.MySQLError{Number: 1969},
 		&driver.MySQLError{Number: 3024},
 	} {
-		if got := anystore.Trouble(fmt.Errorf("reading: %w", err)); got != "has cut off what took too long" {
+		if got := anystore.Trouble(fmt.Errorf("reading: %w", err)); got != "has cut off an operation that took too long" {
 			t.Errorf("%v: the lock store %q", err, got)
 		}
 	}

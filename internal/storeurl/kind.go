@@ -35,10 +35,10 @@ type Options struct {
 }
 
 // ErrTwoPasswords is for a URL that has a password, or so many @ that it may have one.
-var ErrTwoPasswords = errors.New("the password is given beside the URL, so the URL must not have one")
+var ErrTwoPasswords = errors.New("a password is given separately, so the URL must not contain one")
 
 // ErrNoUser is for a URL without a user to whom a password could belong.
-var ErrNoUser = errors.New("the password is given beside the URL, which names no user")
+var ErrNoUser = errors.New("a password is given separately, but the URL names no user")
 
 // NoPassword refuses passwords.
 func NoPassword(url, _ string) (string, error) {
@@ -93,7 +93,8 @@ func WithPassword(rawURL, password string) (string, error) {
 		user = parts[0]
 		parts = parts[1:]
 	}
-	// Everything but letters and digits is encoded: what has a meaning differs between the stores.
+	// Everything but letters and digits is encoded, since the stores differ in which characters
+	// have a meaning.
 	user += ":" + strings.ReplaceAll(url.QueryEscape(password), "+", "%20")
 	return scheme + "://" + user + "@" + strings.Join(parts, "@") + rest[end:], nil
 }

@@ -1,6 +1,6 @@
-// Package storeurl reads what the URLs of lock stores have in common: several servers with their
-// ports, users and passwords, the options of TLS, and numbers and times. Its errors quote no
-// address: in a URL with a mistake, a password may stand in its place.
+// Package storeurl reads the common parts of lock store URLs: several servers with their ports,
+// users and passwords, the options of TLS, and numbers and times. Its errors quote no address: in a
+// URL with a mistake, a password may stand in its place.
 package storeurl
 
 import (

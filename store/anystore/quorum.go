@@ -63,7 +63,7 @@ func openMember(ctx context.Context, url string, first, i int, o storeurl.Option
 	case err != nil:
 		return nil, err
 	case first < i && storeurl.Scheme(url) != "memory": // of which two are different ones
-		return nil, fmt.Errorf("it is member %d again, and fails with that one", first+1)
+		return nil, fmt.Errorf("it is member %d again, and would fail together with it", first+1)
 	}
 	return openKind(ctx, k, url, o)
 }

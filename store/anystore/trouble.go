@@ -36,8 +36,8 @@ type redisError interface {
 const (
 	badLogin = "refuses the user or the password"
 	noRight  = "does not let the user do what locks need"
-	noNumber = "has no database of that number"
-	refuses  = "refuses what it is asked for"
+	noNumber = "has no database with that number"
+	refuses  = "refuses the request"
 )
 
 // refusal is what a server that answers but does not serve means, by a part of what it says.
@@ -64,7 +64,7 @@ var redisRefusals = []refusal{
 	{"NOREPLICAS", "has too few replicas in time, and takes no writes"},
 	{"MISCONF", "cannot save its data, and takes no writes"},
 	{"OOM", "is out of memory, and takes no writes"},
-	{"CLUSTERDOWN", "is a cluster that is not complete"},
+	{"CLUSTERDOWN", "is an incomplete cluster"},
 	{"ERR max number of clients", "has too many clients"},
 }
 
@@ -73,12 +73,12 @@ var redisRefusals = []refusal{
 var refusals = []refusal{
 	{`Error (1044|1045|1698)\b|SQLSTATE 28`, badLogin},
 	{`Error (1142|1143)\b|SQLSTATE 42501`, noRight},
-	{`Error 1049\b|SQLSTATE 3D`, "has no database of that name"},
+	{`Error 1049\b|SQLSTATE 3D`, "has no database with that name"},
 	{`Error 1146\b|SQLSTATE 42P01`, "lacks a table"},
 	{`Error 1054\b|SQLSTATE 42703|sqlstore: the table is unusable`, "has another table of that name"},
 	{`Error 1193\b|SQLSTATE 42704`, "does not know an option of the URL"},
 	{`Error (1040|1203|1226)\b|SQLSTATE 53300`, "has too many connections"},
-	{`Error (1317|1969|3024)\b|SQLSTATE (57014|25P0[34])`, "has cut off what took too long"},
+	{`Error (1317|1969|3024)\b|SQLSTATE (57014|25P0[34])`, "has cut off an operation that took too long"},
 	{`Error 1053\b|SQLSTATE 57P`, "is shutting down or starting"},
 	{`Error (1290|1792|1836)\b|SQLSTATE 25006`, "takes no writes"},
 	{`Error (1021|1114)\b|SQLSTATE 53100|sqlite3: database or disk is full`, "is out of disk space"},
@@ -88,14 +88,14 @@ var refusals = []refusal{
 	},
 	{"zk: client authentication failed", badLogin},
 	{"zk: (not authenticated|invalid ACL)", noRight},
-	{"unknown error: -125", "has a quota that is exceeded"},
+	{"unknown error: -125", "has exceeded a quota"},
 	{"etcdserver: (authentication failed|user name is empty|user name not found)", badLogin},
 	{"etcdserver: authentication is not enabled", "has no users"},
 	{"etcdserver: permission denied", noRight},
 	{"etcdserver: mvcc: database space exceeded", "is out of space, and takes no writes"},
 	{"etcdserver: no leader", "is a cluster without a leader"},
 	{"Error [0-9]{4}( \\(|:)|SQLSTATE |etcdserver: ", refuses},
-	{"failed to verify certificate", "has a certificate that is not trusted"},
+	{"failed to verify certificate", "has an untrusted certificate"},
 	{"remote error: tls", "refuses this client's TLS"},
 	{"server does not support TLS", "does not speak TLS"},
 }

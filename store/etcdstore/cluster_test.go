@@ -108,8 +108,8 @@ func TestCompactionWhileOthersWait(t *testing.T) {
 	w.Granted()
 }
 
-// A queue of waiters in several processes is served one by one. What that costs grows with the
-// waiters, and not with their square: nobody hears of anybody else's turn.
+// A queue of waiters in several processes is served one by one. The cost grows with the number of
+// waiters, not with its square: no waiter hears of another's turn.
 func TestWaiters_areNoHerd(t *testing.T) {
 	t.Parallel()
 	server, client := newServer(t)

@@ -114,9 +114,8 @@ func TestLimits_fullDatabase(t *testing.T) {
 	testlock.Release(t, store, wanted)
 }
 
-// All grants of an owner are written together, so an owner may have only so many. They get nobody
-// else into trouble: neither the owners that are renewed together, nor whoever lets one wait no
-// longer.
+// All grants of an owner are written together, so an owner may have only so many. They harm nobody
+// else: neither the owners that are renewed together, nor the one that lets one of them in.
 func TestLimits_manyRequestsOfOneOwner(t *testing.T) {
 	t.Parallel()
 	_, client := newServer(t, "--max-txn-ops", "20")

@@ -82,7 +82,7 @@ func TestConformance(t *testing.T) {
 		}))
 }
 
-// What nobody looks at ends, too.
+// A lease that nobody looks at ends, too.
 func TestLease_endsThoughNobodyLooks(t *testing.T) {
 	t.Parallel()
 	_, client := newServer(t)

@@ -182,7 +182,7 @@ func (u *update) explain(err error) error {
 	case errors.Is(err, rpctypes.ErrTooManyOps):
 		return fmt.Errorf("%w: an update of %d keys is too large: %w: %w", pathlock.ErrInvalidRequest, len(u.tickets), shown.Inside("the members' --max-txn-ops is lower than what WithMaxTxnOps says"), err)
 	case isTooLarge(err):
-		return fmt.Errorf("%w: an update of %d keys has more bytes than etcd takes in a request: claim fewer nodes: %w", pathlock.ErrInvalidRequest, len(u.tickets), err)
+		return fmt.Errorf("%w: an update of %d keys has more bytes than etcd accepts in a request: claim fewer nodes: %w", pathlock.ErrInvalidRequest, len(u.tickets), err)
 	default:
 		return err
 	}

@@ -74,7 +74,7 @@ func (w *world) requireWaiters(n int) []pathlock.Entry {
 	return snap.Waiters
 }
 
-// Calls that wait for one grant are all told of it, and leave the queue with the last of them.
+// All calls that wait for one grant learn of it, and the last of them leaves the queue.
 func TestAcquire_callsThatWaitForOneGrant(t *testing.T) {
 	inVirtualTime(t, func(w *world, _ pathlock.Acquisition) {
 		req := w.ask()

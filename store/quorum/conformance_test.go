@@ -56,7 +56,7 @@ const slowness = 3 * timeout / 5
 
 func (s slow) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	time.Sleep(slowness)
-	// What is on its way arrives.
+	// Data on its way arrives.
 	return s.link.Acquire(context.WithoutCancel(ctx), req)
 }
 

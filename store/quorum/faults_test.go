@@ -74,7 +74,7 @@ func TestMember_oneFails(t *testing.T) {
 	}
 }
 
-// TestMember_twoFail: without a majority nothing is granted, that is said at once, and nothing is
+// TestMember_twoFail: without a majority nothing is granted, calls fail at once, and nothing is
 // left when they are back.
 func TestMember_twoFail(t *testing.T) {
 	for _, mode := range []mode{refusing, hanging, deaf} {

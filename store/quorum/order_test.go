@@ -11,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/quorum"
 )
 
-// TestOrderWhileOthersFail: those that wait are served in the order of their arrival, whatever
-// becomes of a member that is not the first, and newcomers wait behind them.
+// TestOrderWhileOthersFail: waiters are served in the order of their arrival, whatever happens to a
+// member that is not the first, and newcomers wait behind them.
 func TestOrderWhileOthersFail(t *testing.T) {
 	for _, down := range []int{1, 2} {
 		t.Run([]string{1: "the second", 2: "the third"}[down], func(t *testing.T) {

@@ -62,7 +62,7 @@ func TestCluster_halfMovedSlot(t *testing.T) {
 	rises(t, first, w.Granted())
 	testlock.Release(t, other, w.Acquisition)
 
-	// What was refused meanwhile, and may have been granted all the same, has been taken back.
+	// A request that was refused meanwhile, but may have been granted, has been taken back.
 	everything := wait(testlock.Ask(tree, x("/")))
 	testlock.Take(t, store, everything)
 	testlock.Release(t, store, everything)

@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
-// What the client sends twice is answered, and counted, once.
+// A command that the client sends twice is answered, and counted, once.
 func TestCut(t *testing.T) {
 	options, err := redis.ParseURL(testserver.Redis(t))
 	testerr.Must(t, err)

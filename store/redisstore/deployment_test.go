@@ -122,7 +122,7 @@ func openStore(t testing.TB, url string) *store {
 	return closeStore(t, store)
 }
 
-// everywhere has every server carry out a command.
+// everywhere makes every server execute a command.
 func (d *deployment) everywhere(args ...any) {
 	for _, s := range d.servers {
 		s.Do(args...)

@@ -46,9 +46,8 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// TestFailover_lostWrites: a primary crashes with grants that no replica has. Whoever was granted
-// them learns of the loss, whoever waited goes on, and fences rise above all that were ever given
-// out.
+// TestFailover_lostWrites: a primary crashes with grants that no replica has. Their holders learn
+// of the loss, waiters keep waiting, and fences rise above all that were ever given out.
 func TestFailover_lostWrites(t *testing.T) {
 	forEach(t, replicated, func(t *testing.T, d *deployment) {
 		ours, theirs, tree := d.open(t), d.open(t), testlock.Tree(t)

@@ -94,7 +94,7 @@ func refusalOf(client redis.UniversalClient) error {
 	case interface{ SetAddrs(addrs map[string]string) }: // it is a redis.Ring, or embeds one
 		return fmt.Errorf("%w: a redis.Ring moves trees between its shards and forgets their locks; use a Cluster", errors.ErrUnsupported)
 	case *redis.AutoPipeliner:
-		return fmt.Errorf("%w: a redis.AutoPipeliner does not tell how often it sends a command; use its client", errors.ErrUnsupported)
+		return fmt.Errorf("%w: a redis.AutoPipeliner does not reveal how often it sends a command; use its client", errors.ErrUnsupported)
 	default:
 		return nil
 	}

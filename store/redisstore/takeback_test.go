@@ -13,7 +13,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
-// deaf stands for a server: it notes when it is asked to withdraw what, and answers as the test
+// deaf acts as a server: it notes what it is asked to withdraw and when, and answers as the test
 // says. Time is the bubble's.
 type deaf struct {
 	caller *caller

@@ -55,7 +55,7 @@ func TestLimits_queueIsFull(t *testing.T) {
 	})
 }
 
-// One who has as many grants as a tree takes of an owner is told so, and goes on to hold them.
+// An owner at the limit of grants in a tree gets an error, and keeps its grants.
 func TestLimits_grantsOfAnOwner(t *testing.T) {
 	t.Parallel()
 	const most = 3000

@@ -86,7 +86,7 @@ func TestTablesThatAreMissing(t *testing.T) {
 	})
 }
 
-// The row of a tree goes when the tree has been empty for a while. Fences grow all the same.
+// The row of a tree is removed when the tree has been empty for a while. Fences still grow.
 func TestSweep(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		s := d.store(t, sqlstore.WithKeep(0))

@@ -57,7 +57,7 @@ func (d database) locked(t *testing.T) storetest.Silent {
 		}
 		stopped = true
 	}
-	// Whoever writes to a SQLite file in WAL mode keeps nobody from reading it.
+	// In WAL mode, a writer of a SQLite file keeps nobody from reading it.
 	reads := d.dialect == sqlstore.SQLite
 	return storetest.Silent{Store: store, Timeout: silence, Other: d.store(t), Stop: stopAll, Resume: goOn, Reads: reads}
 }

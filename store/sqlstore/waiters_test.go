@@ -113,7 +113,7 @@ func TestNotificationsThatDoNotArrive(t *testing.T) {
 }
 
 // Anybody who may connect can notify the channel.
-func TestListener_takesItsOwnPayloadsAlone(t *testing.T) {
+func TestListener_acceptsOnlyItsOwnPayloads(t *testing.T) {
 	tree := strings.Repeat("0a", 32)
 	for payload, want := range map[string]bool{
 		tree + "/7": true, tree: false, tree + "/": false, tree + "/7 ": false, tree + "/+7": false, tree + "/07": false,

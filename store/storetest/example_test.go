@@ -16,7 +16,7 @@ func ExampleRun() {
 		server := memstore.New()
 		return server, server, func() {} // which cuts the network of a client
 	}
-	// The server stops. Calls end in time, and nothing comes of them afterwards.
+	// The server stops. Calls end in time, and have no effect afterwards.
 	silent := func(*testing.T) storetest.Silent {
 		server := memstore.New()
 		return storetest.Silent{Store: server, Other: server, Timeout: time.Second, Stop: func() {}, Resume: func() {}}

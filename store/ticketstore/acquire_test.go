@@ -49,9 +49,9 @@ func TestAcquire_crowdTakesFewUpdatesEach(t *testing.T) {
 	})
 }
 
-// What comes while an update is under way is written together by the next ones. Whoever asks for
-// too much, or goes away, is alone in that.
-func TestAcquire_whatComesTogetherIsWrittenTogether(t *testing.T) {
+// Operations that arrive during an update are written together by the next ones. One that asks for
+// too much, or goes away, does not affect the others.
+func TestAcquire_simultaneousOperationsShareAnUpdate(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		const crowd = 200
 		p, store := s.process()
@@ -201,9 +201,9 @@ func TestForceRelease_ofManyInPortions(t *testing.T) {
 	})
 }
 
-// What rests on a hold ends with it, even if the server has ended the hold's ticket by itself: a
-// wait of its owner, and a grant that is apart from it.
-func TestHold_endedByTheServerEndsWhatRestsOnIt(t *testing.T) {
+// Everything that depends on a hold ends with it, even if the server has ended the hold's ticket by
+// itself: a wait of its owner, and a grant that is apart from it.
+func TestHold_endedByTheServerEndsItsDependents(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		_, store := s.process()
 		s.takes(store, "reader", "/b")
@@ -228,7 +228,7 @@ func TestHold_endedByTheServerEndsWhatRestsOnIt(t *testing.T) {
 
 // What a grant is apart from is released: one that is held lives on as before, and one that is
 // granted after that has the lease that its owner's grants share.
-func TestHold_apartFromWhatIsReleased(t *testing.T) {
+func TestHold_apartAfterItsBaseIsReleased(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		_, store := s.process()
 		s.takes(store, "owner", "/a")

@@ -26,7 +26,7 @@ func (c *closing) Close() error {
 }
 
 // TestClose_ClosesTheBackend: when nothing uses it any more, however the call of Close has ended.
-// What is under way ends as soon as the backend lets it.
+// Calls under way end as soon as the backend lets them.
 func TestClose_ClosesTheBackend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open := func(change func(*process)) (*closing, pathlock.Store, <-chan error) {
@@ -90,7 +90,7 @@ func TestSweep_followsUpdates(t *testing.T) {
 }
 
 // TestProcess_stopsForLongerThanItsLeases: what it held is lost, whether or not somebody else has
-// it by then, and no renewal brings it back. What it waits for it asks for again.
+// it by then, and no renewal brings it back. It asks again for whatever it waits for.
 func TestProcess_stopsForLongerThanItsLeases(t *testing.T) {
 	for _, others := range []bool{false, true} {
 		inBubble(t, func(s *fixture) {

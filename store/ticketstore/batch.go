@@ -88,7 +88,7 @@ func (o outrun) Unwrap() error { return o.error }
 // late says why there is nothing to show for the time.
 func late(err error) string {
 	if o, ok := errors.AsType[outrun](err); ok && o.tries > 2 {
-		return fmt.Sprintf("no time left after %d tries, because others changed the tree first", o.tries)
+		return fmt.Sprintf("no time is left after %d tries, because others changed the tree first", o.tries)
 	}
 	return "no answer in time"
 }

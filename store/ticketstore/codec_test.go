@@ -57,7 +57,7 @@ func TestTicket_isReadAsItWasWritten(t *testing.T) {
 	})
 }
 
-func TestTicket_refusesWhatIsNone(t *testing.T) {
+func TestTicket_refusesOtherText(t *testing.T) {
 	for _, text := range []string{
 		"", "[]", `{"state":"elsewhere"}`, `{"state":"granted","claims":["Z /a"]}`, `{"state":"granted","claims":["X a"]}`,
 	} {

@@ -92,7 +92,7 @@ func (d *drawer) Limit() int { return 0 }
 
 func (d *drawer) Ping(context.Context) error { return nil }
 
-// A store of one's own is a backend, here the smallest one. Two lockers stand for two processes.
+// A store of one's own is a backend, here the smallest one. Two lockers act as two processes.
 func Example() {
 	ctx := context.Background()
 	shared := newDrawer()

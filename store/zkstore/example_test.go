@@ -26,7 +26,7 @@ func ExampleOpen() {
 	fmt.Println(locker.Trees(ctx))
 }
 
-// What an operator sets: the ensemble, a root and a user of its own.
+// An operator's settings: the ensemble, a root and a user of its own.
 func ExampleNew() {
 	store, err := zkstore.New([]string{"zk1", "zk2:2182", "zk3"},
 		zkstore.WithRoot("/staging"),

@@ -164,8 +164,8 @@ func fill(t *testing.T, s *store, tree pathlock.Tree, owner pathlock.Owner) {
 	}
 }
 
-// What is more than a tree can have is refused before it is in anybody's way: whatever an owner
-// has, and however full the tree is, leases are renewed, holds transferred, and waiters let in.
+// A request beyond a tree's limits is refused before it blocks anybody: whatever an owner has, and
+// however full the tree is, leases are renewed, holds transferred, and waiters let in.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	s, tree := newStore(t, testzk.Start(t).Addr), testlock.Tree(t)
@@ -207,8 +207,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A waiter has one watch, whoever else waits, and a release costs the same number of requests,
-// however many wait.
+// Each waiter has one watch, and a release costs the same number of requests, however many wait.
 func TestWaiters_areNoHerd(t *testing.T) {
 	t.Parallel()
 	const waiters, turns, most = 100, 20, 10 // requests for a grant: 3, and pings where it takes long

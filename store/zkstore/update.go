@@ -165,7 +165,7 @@ func (b *backend) commit(ctx context.Context, tree pathlock.Tree, r *reading, c 
 		return false, fmt.Errorf("writing: %w", err)
 	}
 	if ahead := b.clock.sample(results[0].Stat.Mtime, sent, received); ahead > leap {
-		return false, fmt.Errorf("%w: ZooKeeper's clock has jumped forward by %v: leases written just now may be too short", pathlock.ErrUnavailable, ahead)
+		return false, fmt.Errorf("%w: ZooKeeper's clock has jumped forward by %v: leases just written may be too short", pathlock.ErrUnavailable, ahead)
 	}
 	return true, nil
 }

@@ -199,7 +199,7 @@ func (t *Table) Transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
 	}
 	if tr.From != tr.To {
 		if to != nil {
-			return pathlock.Transferred{}, fmt.Errorf("%w: a transfer to owner %s, who takes part in the tree already", pathlock.ErrInvalidRequest, tr.To.Short())
+			return pathlock.Transferred{}, fmt.Errorf("%w: a transfer to owner %s, which already takes part in the tree", pathlock.ErrInvalidRequest, tr.To.Short())
 		}
 		to = t.succeed(from, tr.To)
 		t.queue.Settle(nil)

@@ -44,8 +44,8 @@ type Table struct {
 	now    time.Time
 	// waitersExpire says that a waiter has a lease, too, which its process has to prolong.
 	waitersExpire bool
-	// limit bounds how many requests one use grants, if it is positive. What is left over stays in
-	// the queue, and waits for nobody.
+	// limit bounds how many requests one use grants, if it is positive. The rest stays in the
+	// queue, and waits for nobody.
 	limit, granted int
 	// spare and spareOwner are kept for the next request, nil if there are none: a request that
 	// nobody competes with allocates nothing.
