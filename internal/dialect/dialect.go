@@ -1,6 +1,5 @@
-// Package dialect knows what each database says and needs: its row locks, its SQL where that
-// differs, what its errors mean, and how to ask it what it is. It knows nothing of tables,
-// transactions or trees.
+// Package dialect knows how each database differs: its row locks, its SQL, the meaning of its
+// errors, and how to identify it. It knows nothing of tables, transactions or trees.
 //
 // A further database is a further file with a [Dialect], and an entry in the list of those known.
 package dialect
@@ -31,8 +30,8 @@ type Dialect struct {
 	// level asks for the name and the value of the session's isolation level. It is "" where no
 	// session reads what others have not committed.
 	level string
-	// mistake is a question that the server answers with an error. It is "" where every driver's
-	// errors are read.
+	// mistake is a query that the server answers with an error. It is "" where the errors of every
+	// driver can be read.
 	mistake string
 	row     rowSQL
 	// Millis is an expression for the server's time in milliseconds since 1970, whatever the
@@ -58,8 +57,8 @@ type Dialect struct {
 	NamesIndexes bool
 	// PreparesVariables is set where the driver prepares each statement with variables for one use.
 	PreparesVariables bool
-	// MisjudgesLists is set where a planner that has no statistics, or plans a statement once for
-	// all values, reads a whole table for a list of values, and compares each row with each value.
+	// MisjudgesLists is set where a planner without statistics, or with one plan for all values,
+	// may read a whole table for a list of values, and compare each row with each value.
 	MisjudgesLists bool
 	// SoleWriter is set where the first write of a transaction keeps every other writer out until
 	// the transaction ends. The plugin then takes no row locks: it makes sure that this write
@@ -92,8 +91,8 @@ type Dialect struct {
 	// says why and what to do instead. Both are empty where no level is unsafe.
 	Isolation string
 	Refuse    func(isolation string) string
-	// AsksLater is set where a locking read waits at rows that others have not committed yet.
-	// There, a write that puts a row at the top asks what is in its way after it has written.
+	// AsksLater is set where a locking read waits for rows that others have not committed yet.
+	// There, a write that puts a row at the top looks for conflicting rows after it has written.
 	AsksLater bool
 	// LockTop and ShareTop are functions that lock the number of a tree's top until the end of the
 	// transaction, for the FROM of a SELECT of the isolation level. Both are "" where nothing has
@@ -150,8 +149,8 @@ type Dialect struct {
 	Classify func(error) Failure
 	// Duplicate says which unique index an error of [FailureDuplicate] names.
 	Duplicate func(error) Duplicate
-	// Refuses reports whether an error says that the database does not take a row, because of a
-	// constraint, a trigger, or a limit. It may take others.
+	// Refuses reports whether an error says that the database refuses a row because of a
+	// constraint, a trigger, or a limit. It may accept other rows.
 	Refuses func(error) bool
 	// Probe finds out whether an error has ended the transaction; nil where no error ends one
 	// unseen.
@@ -250,7 +249,7 @@ func (d *Dialect) Bind(query string) string {
 type probe struct {
 	// Harmless reports whether an error of the driver is known to leave the transaction open.
 	Harmless func(error) bool
-	// Open reports whether the transaction is open. An error means that it cannot be told.
+	// Open reports whether the transaction is open. An error means that nobody knows.
 	Open func(context.Context, *sql.Tx) (bool, error)
 }
 

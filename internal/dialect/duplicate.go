@@ -8,8 +8,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// Duplicate is what an error of a unique index says about that index. It is empty where the error
-// does not tell.
+// Duplicate is what an error of a unique index says about that index. It is empty if the error says
+// nothing.
 type Duplicate struct {
 	// Index is its name. MySQL puts the table's name and a dot before it.
 	Index string
@@ -31,8 +31,8 @@ func duplicateMySQL(err error) Duplicate {
 	return Duplicate{}
 }
 
-// postgresKey is what the detail of PostgreSQL's error says of the index, whatever the language:
-// "Key (a, lower(b))=(…) already exists." The values come after it.
+// postgresKey matches the index in the detail of PostgreSQL's error, in any language: "Key (a,
+// lower(b))=(…) already exists." The values come after it.
 var (
 	postgresKey  = regexp.MustCompile(`^[^(]*\((.+?)\)=\(`)
 	postgresWord = regexp.MustCompile(`"(?:[^"]|"")+"|[\pL_][\pL\pN_$]*`)

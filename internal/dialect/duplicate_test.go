@@ -28,7 +28,7 @@ type quotedError string
 func (e quotedError) Error() string    { return string(e) }
 func (e quotedError) SQLState() string { return "23505" }
 
-// What a user has written must not be taken for the index that an error names.
+// A user's text must not be mistaken for the index that an error names.
 func TestDuplicate(t *testing.T) {
 	entry := func(message string) error { return &mysql.MySQLError{Number: 1062, Message: message} }
 	index := func(name string) Duplicate { return Duplicate{Index: name} }

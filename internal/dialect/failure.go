@@ -93,13 +93,13 @@ func unreachable(err error) bool {
 	return closed || operation || name
 }
 
-// errDBClosed is what database/sql says of a pool that was closed. It does not export that error.
+// errDBClosed is database/sql's error for a closed pool, which it does not export.
 const errDBClosed = "sql: database is closed"
 
-// errPgxClosed is what pgx says of a connection that was lost between two statements.
+// errPgxClosed is pgx's error for a connection that was lost between two statements.
 const errPgxClosed = "conn closed"
 
-// notConnected begins what pgx says of a connection that it could not make. If connecting took
+// notConnected begins pgx's error for a connection that it could not make. If connecting took
 // longer than the pool's own limit, the error contains no error of the network, only the deadline
 // of a context that is not the request's.
 const notConnected = "failed to connect to `"

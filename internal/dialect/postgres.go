@@ -187,7 +187,7 @@ var unavailablePostgres = []string{
 
 // tooLongPostgres reads the SQLSTATE. The error names the index, not the column.
 func tooLongPostgres(err error) (string, bool) {
-	// 54000, program_limit_exceeded, is said of many things.
+	// 54000, program_limit_exceeded, has many causes.
 	return "", SQLState(err) == "54000" && makesIndexRow.MatchString(postgresRoutine(err))
 }
 
@@ -203,7 +203,7 @@ func unfitPostgres(err error, state string) bool {
 	return strings.HasPrefix(state, "22") || state == "23502" || state == "23514" || tooLong
 }
 
-// tooLargeForPgx is what pgx says of a number that a column cannot hold.
+// tooLargeForPgx is pgx's error for a number that a column cannot hold.
 var tooLargeForPgx = regexp.MustCompile(`^failed to encode args\[\d+\]: unable to encode .+ (?:greater than maximum|less than minimum) value for int\d+$`)
 
 // refusesPostgres goes by the classes of SQLSTATE: data, constraints, a trigger's own errors,

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// imitation is a product that speaks a dialect without being what it seems to be. At run time
-// nothing would reveal that its row locks differ from those that the plugin relies on. It is known
-// by a part of what it says of itself, in lower case.
+// imitation is a product that speaks a dialect without being the original. At run time nothing
+// would reveal that its row locks differ from those that the plugin relies on. A part of its
+// description of itself, in lower case, identifies it.
 type imitation struct{ mark, name, why string }
 
 // unproved is why a product is refused if nothing more is known about it.
 const unproved = "it is not known whether its row locks keep a tree right"
 
 var mysqlImitations = []imitation{
-	{"tidb", "TiDB", "its shared row locks lock nothing unless it is set up otherwise"},
+	{"tidb", "TiDB", "its shared row locks lock nothing unless it is configured otherwise"},
 	{"oceanbase", "OceanBase", unproved},
 	{"vitess", "Vitess", "a transaction over several shards is not isolated from others"},
 	{"planetscale", "PlanetScale", "a transaction over several shards is not isolated from others"},

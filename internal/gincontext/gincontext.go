@@ -100,8 +100,8 @@ const (
 	requestField = "Request"
 )
 
-// IsLast reports whether gin's context runs the last handler of its chain. Whoever calls a
-// middleware there, as if it were a function, has it end before the work that it is for.
+// IsLast reports whether gin's context runs the last handler of its chain. A middleware that is
+// called there, as if it were a function, ends before the work that it should surround.
 func IsLast(gin any) bool {
 	chain := reflect.Indirect(reflect.ValueOf(gin))
 	index, handlers := chain.FieldByName("index"), chain.FieldByName("handlers")

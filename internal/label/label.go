@@ -38,7 +38,7 @@ func Refusal(err error) string {
 
 // Step returns the outcome of a step: "ok", "lost", the failure that its error states, "cancelled"
 // or "error". A lost lock is "lost": its error states [pathlock.FailureLockStore], but the lock
-// store may be in the best of health.
+// store may be healthy.
 func Step(err error) string {
 	if err == nil {
 		return "ok"
@@ -99,9 +99,9 @@ const (
 // MaxOperations is how many distinct operations are labels in a process.
 const MaxOperations = 24
 
-// Operations are those that are labels. There is room for a fixed number, beside those of
-// elections: alerts leave elections out, and would take them for requests that are held up if they
-// were "other".
+// Operations are those that are labels. There is room for a fixed number, besides those of
+// elections: alerts leave elections out, and would mistake them for requests that are held up if
+// their label were "other".
 type Operations struct {
 	mu    sync.Mutex
 	known map[string]bool

@@ -60,7 +60,7 @@ func (l *Lease[H]) next() time.Time {
 // timer fires once for many.
 func (l *Lease[H]) isDue(now time.Time) bool { return !l.renew.After(now.Add(l.pause() / 30)) }
 
-// isSoon reports whether a renewal of other leases of its key takes the lease along.
+// isSoon reports whether a renewal of other leases of its key includes the lease.
 func (l *Lease[H]) isSoon(now time.Time) bool {
 	return !l.alone() && !l.renew.After(now.Add(l.length/6))
 }
@@ -82,8 +82,8 @@ func (l *Lease[H]) believe(from time.Time, lasts time.Duration) bool {
 	return true
 }
 
-// learn notes what the store has said about a lease that is not renewed, even if that is less than
-// before.
+// learn records the store's answer about a lease that is not renewed, even if less time is left
+// than before.
 func (l *Lease[H]) learn(from time.Time, left time.Duration) {
 	l.storedUntil, l.trustedUntil = from.Add(left), from.Add(min(left, l.length))
 }

@@ -66,8 +66,8 @@ func NewRenewer[K comparable, H any](keyOf func(H) K, renew func(*Call[K, H]), e
 	return &Renewer[K, H]{epoch: time.Now(), keyOf: keyOf, renew: renew, ended: ended}
 }
 
-// Suspend makes the renewer see what a suspended host sees when it is resumed: the wall clock has
-// gone on, and nothing else has. It is for tests.
+// Suspend makes the renewer see what a resumed host sees: only the wall clock has advanced. It is
+// for tests.
 func (r *Renewer[K, H]) Suspend(d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -261,7 +261,7 @@ func (r *Renewer[K, H]) takeEnded() (ended []*Lease[H]) {
 	return ended
 }
 
-// takeDue returns the calls that are due. A call takes along what will be due soon.
+// takeDue returns the calls that are due. A call includes leases that will be due soon.
 func (r *Renewer[K, H]) takeDue(now time.Time) (calls []*Call[K, H]) {
 	batches := make(map[K]*Call[K, H])
 	begin := func(key K) *Call[K, H] {

@@ -190,8 +190,8 @@ func TestRenewer_extendedTooLate(t *testing.T) {
 	})
 }
 
-// What has expired has ended at once, and neither a renewal that is under way nor a later grant of
-// its store brings it back.
+// An expired lease has ended at once, and neither a renewal under way nor a later grant of its
+// store revives it.
 func TestRenewer_expiredLeaseHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls, ended := make(chan *call, 1), make(chan *held, 1)

@@ -29,7 +29,7 @@ const (
 	Edit
 	// Read reads the subtree of Node at one instant.
 	Read
-	// Slot changes what is, or will be, at Node.
+	// Slot changes the place at Node, whether or not a node is there yet.
 	Slot
 	// Gate changes the whole tree.
 	Gate
@@ -77,7 +77,7 @@ type Operation struct {
 	Snapshot bool
 }
 
-// DisplacesRoot reports whether the operation would take the root of a tree away, which no
+// DisplacesRoot reports whether the operation would remove the root from its place, which no
 // operation may.
 func (o Operation) DisplacesRoot() bool {
 	return o.Node.IsRoot() && (o.Kind == Rename || o.Kind == Move || o.Kind == Delete)

@@ -1,6 +1,6 @@
-// Package queue is the rule by which requests for locks of one tree are granted and wait. It knows
-// owners, nodes, modes and an order of arrival, and neither clocks, leases nor stores. Package
-// storetest has the same rule in the plainest form, as the oracle of the stores' tests, and package
+// Package queue is the rule by which requests for locks in one tree wait and are granted. It knows
+// owners, nodes, modes and an order of arrival, but no clocks, leases or stores. Package storetest
+// has the same rule in the plainest form, as the oracle of the stores' tests, and package
 // proof/smallworld as predicates over states, of which it explores millions.
 //
 // # The rule
@@ -73,7 +73,7 @@ type Queue struct {
 // Waiters returns how many requests wait.
 func (q *Queue) Waiters() int { return q.waiters }
 
-// Grant makes r a holder. It does not ask whether anything is in the way.
+// Grant makes r a holder, whether or not anything is in the way.
 func (q *Queue) Grant(r *Request) {
 	if r.state == waiting {
 		q.leave(r)

@@ -1,5 +1,5 @@
 // Package shown prepares values for messages. It puts untrusted texts, such as ids, names and
-// paths, on one line, bounds their length, and never cuts within a character.
+// paths, on one line, bounds their length, and never splits a character.
 package shown
 
 import (

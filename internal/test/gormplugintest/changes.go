@@ -82,7 +82,7 @@ type way struct {
 func ways() []way {
 	alone := func(db *gorm.DB, statement func(*gorm.DB) error) error { return statement(db) }
 	return []way{
-		// What waits for the one connection waits for whoever holds it, and for nothing else.
+		// A call that waits for the one connection waits only for whoever holds it.
 		{name: "alone on one connection", connections: 1, run: alone},
 		{name: "in a transaction", within: true, run: func(db *gorm.DB, statement func(*gorm.DB) error) error { return db.Transaction(statement) }},
 		{name: "under a savepoint", within: true, nested: true, run: func(db *gorm.DB, statement func(*gorm.DB) error) error {

@@ -69,7 +69,7 @@ func each(checks []check) func(t *testing.T, d Database) {
 	}
 }
 
-// RunStatements checks what becomes of every kind of statement, one after the other.
+// RunStatements checks the outcome of every kind of statement, one after the other.
 func RunStatements(t *testing.T, d Database) {
 	t.Helper()
 	migrate(t, d)
@@ -116,8 +116,8 @@ func RunMachine(t *testing.T, d Database) {
 	runAll(t, d, []topic{{"machine", checkMachine}})
 }
 
-// RunTransactions checks what depends on how transactions begin, fail and end, and on what the
-// driver says of it.
+// RunTransactions checks behaviour that depends on how transactions begin, fail and end, and on
+// what the driver reports.
 func RunTransactions(t *testing.T, d Database) {
 	t.Helper()
 	migrate(t, d)

@@ -14,8 +14,8 @@ import (
 const depthLimit = 4
 
 // checkDepths checks that no write puts a row deeper than [gormplugin.MaxDepth] says, nor gives a
-// leaf a longer path than its column holds, where that of the row above fits. What is too deep
-// already, from the time before there was a limit, may move up.
+// leaf a longer path than its column holds, where that of the row above fits. Rows that are too
+// deep from before the limit may move up.
 func checkDepths(t *testing.T, d Database) {
 	w := newWorld(t, d, settings{})
 	limited := machineWorld(t, d, settings{}, []gormplugin.Option{

@@ -55,7 +55,7 @@ func (c *tracedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver
 	var tx driver.Tx
 	begun := false
 	err := c.do("begin", func() (err error) {
-		// What a driver returns beside an error need not be nil.
+		// A driver may return a value beside an error.
 		if tx, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts); err == nil {
 			begun = true
 			c.tr.note("begin")

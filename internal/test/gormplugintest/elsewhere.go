@@ -14,7 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/offstore"
 )
 
-// shared is a store that stands for a server's.
+// shared is a store that acts as a server's.
 type shared struct{ pathlock.Store }
 
 // Local implements [pathlock.Store].

@@ -31,7 +31,7 @@ type fault struct {
 	applies func(d Database, c call, begun bool) bool
 	// strike has it happen, and returns what the driver says.
 	strike func(d Database, c call, cancel func()) error
-	// judge looks at what has become of the write.
+	// judge looks at the outcome of the write.
 	judge func(w *world, d Database, o aftermath)
 }
 
@@ -223,7 +223,7 @@ func (f fault) strikes(w *world, d Database, change change, way way, at map[stri
 	return struck, o.changed
 }
 
-// settled checks that no lock was let go while the transaction had not ended, that each was let go
+// settled checks that no lock was released before the transaction ended, that each was released
 // once, and that nothing is left open.
 func (w *world) settled(err error) {
 	w.Helper()

@@ -198,7 +198,7 @@ func (f forest) hasPlace(leaf node) bool {
 	return leaf.parent != 0 && err == nil
 }
 
-// validName reports whether a name can stand in a path.
+// validName reports whether a path can contain a name.
 func validName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00\n") && utf8.ValidString(name)
 }

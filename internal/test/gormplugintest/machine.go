@@ -177,8 +177,8 @@ func (m *machine) step() {
 	m.compare(w.db)
 }
 
-// session draws the DB on which statements of a world run. What a request knows may be outdated: it
-// then takes locks that it does not need.
+// session draws the DB on which statements of a world run. A request's knowledge may be outdated:
+// it then takes locks that it does not need.
 func (m *machine) session(w *world) *gorm.DB {
 	db := w.db.WithContext(m.Context())
 	m.knows = false

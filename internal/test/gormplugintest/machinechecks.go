@@ -11,7 +11,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// settled checks that locks were let go once, and never within a transaction.
+// settled checks that locks were released once, and never within a transaction.
 func (m *machine) settled(events string) {
 	if problem := unsettled(strings.Fields(events)); problem != "" {
 		m.Fatalf("%s: %s", problem, events)

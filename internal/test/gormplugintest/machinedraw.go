@@ -101,7 +101,7 @@ func (x *table) keyOf(text string) any {
 	return x.get(row, "id")
 }
 
-// value is what a parent column is given for a row, in any of the ways to say that there is none.
+// value is a row's value for the parent column, in any of the ways to say that there is no parent.
 func (m *machine) value(parent int) any {
 	if parent != 0 {
 		return m.spelled(m.keys[parent])

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// look asks for rows by the functions that find them, and compares with the forest. What a request
-// has found, one of its later statements knows.
+// look asks for rows with the functions that find them, and compares with the forest. Later
+// statements of a request know the rows that it has found.
 func (m *machine) look(w *world) {
 	x, db := m.table, w.db.WithContext(m.Context())
 	resolver := w.plugin.Resolver(x.new()).(preparer)
@@ -81,8 +81,8 @@ type preparer interface {
 	Prepare(ctx context.Context) context.Context
 }
 
-// lookUp asks for the rows with what some rows hold, in one tree or in all. What the table
-// remembers of earlier answers changes none.
+// lookUp asks for the rows with the values of some rows, in one tree or in all. The table's memory
+// of earlier answers must change none.
 func (m *machine) lookUp(ctx context.Context, w *world, ids []int, column string, held func(id int) string) {
 	x, in := m.table, m.rows[ids[0]].tree
 	everywhere := x.sole != "" || column == "id" && rapid.Bool().Draw(m.T, "in all trees")

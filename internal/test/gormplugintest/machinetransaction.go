@@ -91,8 +91,8 @@ func (t *transaction) statements(tx *gorm.DB) error {
 	return nil
 }
 
-// statement runs one. What fails is behind a savepoint on PostgreSQL, which runs nothing more in a
-// transaction after an error.
+// statement runs one. On PostgreSQL, which runs nothing more in a transaction after an error, a
+// statement that fails is behind a savepoint.
 func (t *transaction) statement(tx *gorm.DB) (err error) {
 	w, s := t.world, t.draw()
 	before := t.snapshot()

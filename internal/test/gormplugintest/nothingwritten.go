@@ -12,9 +12,9 @@ import (
 	"gorm.io/gorm"
 )
 
-// checkRefused writes while the lock store does not answer, and by connections that the plugin did
-// not hand out, of whose transactions it could not tell when they end: all of it is refused, and
-// nothing is written, in a transaction that is committed all the same, too.
+// checkRefused writes while the lock store does not answer, and on connections that the plugin did
+// not hand out, so that it cannot know when their transactions end. The plugin refuses everything,
+// and nothing is written, even if the transaction is committed.
 func checkRefused(t *testing.T, d Database) {
 	var away atomic.Bool
 	w := newWorld(t, d, settings{store: &absent{memstore.New(), away.Load}})

@@ -297,7 +297,8 @@ func findByPath(w *world) {
 	}
 }
 
-// checkDetails has clients told what was wrong with their request, and no table, key or tree.
+// checkDetails checks that clients learn what was wrong with their request, but no table, key or
+// tree.
 func checkDetails(w *world) {
 	a, b, other := w.build("/a"), w.build("/a/b"), w.newPlan()
 	changed, gone, circling := w.build("/changed"), w.build("/gone"), w.build("/a")

@@ -65,7 +65,7 @@ func (x *table) problems(db *gorm.DB, tree any) (paths, found []string) {
 	return paths, found
 }
 
-// leafProblems says of which leaves the path is not that of the row above and their own name.
+// leafProblems names the leaves whose path is not the path of the row above and their own name.
 func (x *table) leafProblems(db *gorm.DB, tree any) (found []string) {
 	var leaves []struct{ Above, Name, Held string }
 	err := db.Raw("SELECT s.path AS above, c.name AS name, c.path_column AS held FROM cases c JOIN suites s ON s.id = c.suite_id WHERE s.deleted IS NULL AND s.plan_id = ?", tree).Scan(&leaves).Error

@@ -50,7 +50,7 @@ type Keeper struct {
 	Branch   *Branch
 }
 
-// defined is all that the database says of its tables, and a row.
+// defined is the database's full description of its tables, and a row.
 func (w *schemaWorld) defined() []string {
 	w.Helper()
 	queries := map[string][]string{

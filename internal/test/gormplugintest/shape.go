@@ -17,7 +17,7 @@ type shape struct {
 	key, tree func() any
 	// sole is the only tree of a table without a tree column.
 	sole string
-	// nameless is set where the model's column of a name is none of the tree's.
+	// nameless is set if the model's name column is not part of the tree.
 	nameless bool
 	// given is set where the database gives rows their keys, too.
 	given bool

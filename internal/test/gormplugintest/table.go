@@ -171,7 +171,7 @@ func (x *table) text(key any) string {
 	return keyText(key)
 }
 
-// isNone reports whether a parent column holds what stands for no parent.
+// isNone reports whether a parent column's value means no parent.
 func (x *table) isNone(text string) bool {
 	if x.atTop != "" {
 		return text == x.atTop

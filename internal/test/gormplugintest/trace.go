@@ -9,8 +9,8 @@ import (
 )
 
 // trace records, in the order in which they happened, when transactions began and had really ended,
-// and when locks were granted and released. What ends a transaction is seen at the driver, and what
-// ends a lock at the store, below everything that could say so too early.
+// and when locks were granted and released. It observes the end of a transaction at the driver, and
+// the end of a lock at the store, below all code that could report it too early.
 type trace struct {
 	mu     sync.Mutex
 	events []string

@@ -63,8 +63,8 @@ func (l *workload) step(ctx context.Context) {
 	}, opts...))
 }
 
-// readError is the error of a read of the workload's own. The plugin says of no read that it has to
-// be done again.
+// readError is the error of one of the workload's own reads. The plugin never asks to repeat a
+// read.
 type readError struct{ error }
 
 // Unwrap returns the error as the driver gave it.
@@ -76,7 +76,7 @@ type foreseen struct{ error }
 // Unwrap returns the error as it was.
 func (e foreseen) Unwrap() error { return e.error }
 
-// count enters an outcome. Whoever's locks the store plays games with may be told so.
+// count enters an outcome. If the store interferes with somebody's locks, they may get an error.
 func (l *workload) count(err error) {
 	dialect, unknown := dialect.Of(dialect.Name(l.db.Name()))
 	if read, ok := errors.AsType[readError](err); ok && (errors.Is(read, gorm.ErrRecordNotFound) || unknown == nil && dialect.Classify(read).IsRetryable()) {

@@ -1,5 +1,5 @@
 // Package idempotencytest checks that package idempotency keeps its promises on a database. Every
-// database that gormplugin supports passes [Run]. Conversations stand in testdata.
+// database that gormplugin supports passes [Run]. testdata has the conversations.
 package idempotencytest
 
 import (

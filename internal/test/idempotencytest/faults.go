@@ -56,8 +56,8 @@ func (d Database) checkSlowBodies(t *testing.T) {
 	s.expectOrders(t, k, 1)
 }
 
-// checkFailing has the database fail when a key is claimed, and when its answer is recorded. What
-// it gives up in favour of others is tried again.
+// checkFailing makes the database fail when a key is claimed, and when its answer is recorded.
+// Statements that it aborts in favour of others are retried.
 func (d Database) checkFailing(t *testing.T) {
 	var log strings.Builder
 	s := d.open(t, idempotency.Config{Log: slog.New(slog.NewTextHandler(&log, nil))})

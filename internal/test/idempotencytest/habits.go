@@ -149,7 +149,8 @@ func (s *shop) habits() {
 	s.gin.POST("/inner/request", s.create)
 	s.gin.POST("/inner/gin", func(c *gin.Context) { s.createIn(c, c) })
 
-	// What writes after the handler has its own request again, and is none of its effects.
+	// Code that writes after the handler has its own request again, and is not part of the
+	// handler's effects.
 	s.gin.POST("/audited/:status", func(c *gin.Context) {
 		outer, copied := c.Request, c.Copy()
 		var reads sync.WaitGroup

@@ -111,7 +111,7 @@ func (p *play) client(name string) *client {
 	return c
 }
 
-// step carries out a step, and compares what comes of it.
+// step carries out a step, and compares the outcome.
 func (p *play) step(words []string, want string) {
 	p.Helper()
 	line := strings.Join(words, " ")
@@ -182,7 +182,7 @@ func (p *play) act(c *client, words []string) string {
 	}
 }
 
-// ask reads a path, and behind "with", as a form, what is not as ever.
+// ask reads a path and, behind "with", the differences from the usual request, as a form.
 func (p *play) ask(words []string) ask {
 	p.Helper()
 	a := ask{path: words[0], keys: []string{p.key}, user: "anybody", body: item(p.key), more: make(http.Header)}

@@ -11,8 +11,8 @@ import (
 )
 
 // Cut cuts the connection to a server once, at each message of a store in turn, before it reaches
-// the server and after it was carried out. Every operation succeeds all the same, and is carried
-// out once. open returns a store on an address, and other is another client of the server.
+// the server and after it was carried out. Every operation still succeeds, and takes effect once.
+// open returns a store on an address, and other is another client of the server.
 func Cut(t *testing.T, server string, open func(addr string) pathlock.Store, other pathlock.Store) {
 	for _, answers := range []bool{false, true} {
 		t.Run(fmt.Sprintf("answers=%v", answers), func(t *testing.T) {

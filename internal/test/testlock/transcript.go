@@ -23,7 +23,7 @@ type Stage struct {
 	Things map[string]any
 	// Causes are the errors by the words for them.
 	Causes map[string]error
-	// Run runs a command. What it returns gets a name, or is compared.
+	// Run runs a command. Its result gets a name, or is compared.
 	Run func(c *Call) (any, error)
 	// PerName are the commands that may be given several names, to do the same with each.
 	PerName []string

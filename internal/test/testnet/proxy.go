@@ -76,9 +76,9 @@ func (p *Proxy) Dial(ctx context.Context, network, _ string) (net.Conn, error) {
 	}
 }
 
-// Pause has the proxy keep what comes until [Proxy.Resume], as if the server were stopped: it
-// accepts connections, and answers nothing. What a client has sent before it went away arrives
-// later all the same.
+// Pause makes the proxy keep all data until [Proxy.Resume], as if the server were stopped: it
+// accepts connections, and answers nothing. Data that a client sent before it went away still
+// arrives later.
 func (p *Proxy) Pause() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

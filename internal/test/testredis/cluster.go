@@ -184,8 +184,8 @@ func (c *Cluster) Failover(key string) {
 	c.AwaitFailover(key, old)
 }
 
-// AwaitFailover returns when another node serves a key in the place of an old one, and all running
-// nodes know it.
+// AwaitFailover returns when another node serves a key instead of an old one, and all running nodes
+// know it.
 func (c *Cluster) AwaitFailover(key string, old *Server) {
 	c.t.Helper()
 	slot := c.slot(key)

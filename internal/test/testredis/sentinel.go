@@ -134,7 +134,7 @@ func (s *Sentinel) Failover() {
 	s.AwaitFailover(old)
 }
 
-// AwaitFailover returns when there is a primary in the place of an old one.
+// AwaitFailover returns when another primary has replaced an old one.
 func (s *Sentinel) AwaitFailover(old *Server) {
 	s.t.Helper()
 	testserver.Await(s.t, "there is another primary", func() bool { return s.Primary() != old })
