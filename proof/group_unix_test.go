@@ -13,8 +13,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
-// What a test leaves behind when it does not end, or is interrupted, ends with it.
-func TestOwnGroup_endsWhatIsLeft(t *testing.T) {
+// Processes that an interrupted or endless test leaves behind end with it.
+func TestOwnGroup_endsTheRest(t *testing.T) {
 	for what, script := range map[string]string{"at the end": "sleep 1000 >/dev/null 2>&1 &", "when interrupted": "sleep 1000 >/dev/null 2>&1 & wait"} {
 		t.Run(what, func(t *testing.T) {
 			ctx, stop := context.WithTimeout(t.Context(), time.Second)

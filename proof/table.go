@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// guarantees are those of README.md, what has been done to break them, and what has not. A name in
-// braces stands for a number that a test reports.
+// guarantees are those of README.md, with the attempts to break them, and what no attempt covers. A
+// name in braces is replaced by a number that a test reports.
 //
 //go:embed guarantees.txt
 var guarantees string

@@ -78,7 +78,7 @@ func paths(t *testing.T, service *plans.Service) (suites, cases []string) {
 }
 
 // A later import of the same directory adds nothing.
-func TestImport_AddsWhatIsMissing(t *testing.T) {
+func TestImport_AddsMissingNames(t *testing.T) {
 	dir, url := writeFiles(t), testdb.SQLite(t)
 	for _, says := range []string{`"bad ": its name must not`, "of which 0 and 0 are new"} {
 		var out bytes.Buffer

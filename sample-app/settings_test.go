@@ -32,7 +32,7 @@ func TestUsage(t *testing.T) {
 		{"", nil, 1, "listen tcp 192.0.2.1:1: "},
 		{"", []string{"--drain=-1s"}, 2, "0s to 10m"},
 		{"", []string{"storm", "--clients", "0"}, 2, "positive"},
-		{"", []string{"storm", "--locks", "memory://"}, 2, "and one in memory is for one"},
+		{"", []string{"storm", "--locks", "memory://"}, 2, "a store in memory serves only one"},
 		{"", []string{"--lease=1ms"}, 2, "100ms to 24h"},
 		{"PATHLOCK_DB_CONNECTIONS=0", nil, 2, "1 to 1000"},
 		{"PATHLOCK_LEASE=soon", nil, 2, "duration"},

@@ -30,7 +30,7 @@ func (c *stormCommand) Validate() error {
 	}
 	var positive error
 	if c.Instances < 1 || c.Clients < 1 || c.Duration <= 0 {
-		positive = errors.New("--instances, --clients and --duration have to be positive")
+		positive = errors.New("--instances, --clients and --duration must be positive")
 	}
 	return errors.Join(refused("--db", "PATHLOCK_DB", db), c.checkLocks(), positive)
 }
@@ -39,7 +39,7 @@ func (c *stormCommand) Validate() error {
 func (c *stormCommand) checkLocks() error {
 	switch {
 	case c.Locks == "memory://":
-		return refused("--locks", "PATHLOCK_LOCKS", errors.New("the instances of a storm need a lock store that processes share, and one in memory is for one"))
+		return refused("--locks", "PATHLOCK_LOCKS", errors.New("the instances of a storm need a lock store that processes share, and a store in memory serves only one"))
 	case c.Locks != "":
 		return checkLocks(c.Locks, c.LocksPassword)
 	case c.LocksPassword != "":

@@ -28,7 +28,7 @@ const (
 	done
 )
 
-// answer is what is said to one copy of a request.
+// answer is the answer to one copy of a request.
 type answer struct {
 	meaning
 	reason string

@@ -5,8 +5,9 @@ import "slices"
 // contention lists the refusals that other requests, or the servers, can cause.
 var contention = []string{"locked", "path-changed", "lock-store-unavailable", "database-unavailable", "idempotency-key-in-use"}
 
-// step returns whether an answer can be that of the request in a state, and the state afterwards.
-// What has no answer happens at any time at which it changes something, or never: after the end.
+// step returns whether an answer can be that of the request in a state, and the state afterwards. A
+// request without an answer takes effect at any time at which it changes something, or never: after
+// the end.
 func (t *tree) step(in input, out output) (bool, *tree) {
 	switch {
 	case in.do == "end":

@@ -16,7 +16,7 @@ type status string
 
 const wrongType = failure("WRONGTYPE Operation against a key holding the wrong kind of value")
 
-// find returns what a key has, nil if it is not there. What has expired is not.
+// find returns a key's value, nil if the key does not exist or has expired.
 func (s *Server) find(key string) *value {
 	v := s.keys[key]
 	if v != nil && v.expires != 0 && v.expires <= s.millis {

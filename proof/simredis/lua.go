@@ -174,7 +174,7 @@ func compile(text string) *lua.FunctionProto {
 	return proto
 }
 
-// eval runs a script. What it has written before it fails stays written.
+// eval runs a script. Writes before a failure remain.
 func (s *Server) eval(proto *lua.FunctionProto, args []string) any {
 	n, err := strconv.Atoi(args[0])
 	if err != nil || n < 0 || n > len(args)-1 {

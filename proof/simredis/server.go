@@ -54,7 +54,7 @@ func (s *Server) Do(args ...string) (any, error) {
 	return plain(reply), nil
 }
 
-// plain is a reply with strings in the place of statuses.
+// plain is a reply with strings instead of statuses.
 func plain(reply any) any {
 	switch v := reply.(type) {
 	case status:

@@ -181,7 +181,7 @@ func (c *caller) judge(ctx context.Context, req pathlock.Request, asked time.Tim
 }
 
 // within is how much longer than its wait a call may take. It says who was in the way, if the
-// server tells in time.
+// server answers in time.
 func (c *caller) within() time.Duration {
 	if c.kind == quiet {
 		return timeout

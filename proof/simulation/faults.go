@@ -99,7 +99,7 @@ func (w *world) inspect() {
 			w.failf("the server does not answer: %v", err)
 			return
 		}
-		// What ended before then, without a fault since, is gone.
+		// If there was no fault since, everything that ended before then is gone.
 		healthySince := func(d time.Duration) time.Time {
 			w.mu.Lock()
 			defer w.mu.Unlock()

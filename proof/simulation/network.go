@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// network is the way from one instance to the server. What is sent arrives after a delay, in order,
-// as TCP has it. While the network is down, nothing arrives. A cut ends all connections, and loses
-// what is on its way.
+// network is the path from one instance to the server. Data arrives after a delay, in order, as
+// over TCP. While the network is down, nothing arrives. A cut ends all connections, and loses what
+// is on its way.
 type network struct {
 	random *rand.Rand // for the seeds of the connections
 	delay  time.Duration

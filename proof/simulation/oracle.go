@@ -68,7 +68,7 @@ func (h *hold) conflict(other *hold) bool {
 	return h.scope != other.scope && !other.degraded && h.tree == other.tree && (h.gate || other.gate || modes.Exclude(h.claims, other.claims))
 }
 
-// latest returns the greatest fence that anybody has been told of in a tree.
+// latest returns the greatest fence that anybody has seen in a tree.
 func (o *oracle) latest(tree pathlock.Tree) uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()

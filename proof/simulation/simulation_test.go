@@ -19,7 +19,7 @@ import (
 	"github.com/pathlock-go/pathlock/proof/budget"
 )
 
-// What happens at one moment happens in one order only on one processor.
+// Only on one processor do simultaneous events have one order.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(400)

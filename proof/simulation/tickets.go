@@ -24,7 +24,7 @@ type ticketServer struct {
 	fences  map[grantee]time.Time
 }
 
-// record is what the server has of a tree.
+// record is the server's record of a tree.
 type record struct {
 	version int
 	fence   uint64

@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/proof/modes"
 )
 
-// table is the real queue, put into any state. What it keeps is used again.
+// table is the real queue, put into any state. It reuses its memory.
 type table struct {
 	queue   queue.Queue
 	owners  [manyOwners]queue.Owner

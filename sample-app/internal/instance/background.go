@@ -70,7 +70,7 @@ const askTimeout, askEvery = 3 * time.Second, 5 * time.Second
 
 // watchLockStore logs when the lock store stops answering, or is not that of the other instances,
 // at the start and from then on: another may answer in its place, or it may have lost its data. An
-// instance serves all the same: without its lock store, it refuses only writes.
+// instance still serves: without its lock store, it refuses only writes.
 func (i *Instance) watchLockStore(ctx context.Context, log *slog.Logger) {
 	seen := i.askLockStore(ctx, log, nil)
 	i.every(ctx, askEvery, func(ctx context.Context) { seen = i.askLockStore(ctx, log, seen) })

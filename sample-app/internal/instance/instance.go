@@ -233,7 +233,7 @@ const ReleaseTimeout = 10 * time.Second
 func (i *Instance) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleaseTimeout)
 	defer cancel()
-	// What looks at locks and plans for others is of no use to the releases, and may hang like
+	// Code that looks at locks and plans for others is of no use to the releases, and may hang like
 	// them.
 	var looking sync.WaitGroup
 	for _, end := range i.looking {

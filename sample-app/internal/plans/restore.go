@@ -69,7 +69,7 @@ func (s *Service) Restore(ctx context.Context, id int64) (any, error) {
 	})
 }
 
-// inBin says of an item's old parent that is not found where it is.
+// inBin says of a missing old parent that it is in the recycle bin.
 func inBin(err error, item RecycledItem) error {
 	if !errors.Is(err, pathlock.ErrNotFound) {
 		return err

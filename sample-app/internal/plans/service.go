@@ -132,7 +132,7 @@ type NameTakenError struct{ Name string }
 // Error implements error.
 func (e *NameTakenError) Error() string {
 	if e.Name == "" {
-		return "others have taken one of the names meanwhile: send the request again"
+		return "others have taken one of the names in the meantime: send the request again"
 	}
 	return fmt.Sprintf("the name %q is taken", e.Name)
 }
@@ -154,7 +154,7 @@ func refused(err error, explain func() error) error {
 	return err
 }
 
-// inOwnTerms says in terms of this package what the plugin found to be in the way of a change.
+// inOwnTerms translates the plugin's reason against a change into this package's terms.
 func inOwnTerms(err error) error {
 	if taken, ok := errors.AsType[*gormplugin.NameTakenError](err); ok {
 		return &NameTakenError{taken.Path.Base()}
