@@ -24,7 +24,7 @@ func TestScope(t *testing.T)   { testlock.Transcripts(t, "scope.txt", newStage) 
 func TestMutex(t *testing.T)   { testlock.Transcripts(t, "mutex.txt", newStage) }
 func TestDegrade(t *testing.T) { testlock.Transcripts(t, "degrade.txt", newStage) }
 
-// commands are those of transcripts, besides acquisitions. What they return is compared.
+// commands are those of transcripts, besides acquisitions. Their results are compared.
 var commands = map[string]func(c *call) (any, error){
 	"clock":   func(c *call) (any, error) { return time.Since(c.began), nil },
 	"context": newContext,

@@ -48,7 +48,7 @@ func Example() {
 	// rename [IX / IX /dir1 X /dir1/dir2]
 }
 
-// Whoever collides learns what is in the way.
+// A refused request learns what blocks it.
 func ExampleConflictError() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New())
@@ -108,7 +108,7 @@ func ExampleFailureOf() {
 	// true
 }
 
-// Trees without a root row have no node whose id could stand for the top.
+// Trees without a root row have no node whose id could mean the top.
 func ExampleTreeResolver() {
 	plans := pathlock.TreeResolver("testplan")
 	at, err := plans.Resolve(context.Background(), "plan-001")
@@ -219,8 +219,8 @@ func ExampleWithObserver() {
 	// released: rename
 }
 
-// Anna and Ben each hold what the other one wants. Whoever would close the cycle learns so at once,
-// and gives back what it has.
+// Anna and Ben each hold what the other one wants. The one that would close the cycle learns so at
+// once, and gives back its lock.
 func ExampleDeadlockError() {
 	ctx := context.Background()
 	queued, granted := make(chan struct{}), make(chan error)
@@ -250,8 +250,8 @@ func ExampleDeadlockError() {
 	// <nil>
 }
 
-// S on a node serves for S below it as well, and needs IS on each node above. Whoever
-// would also change something there asks for the supremum, and waits for who is not compatible.
+// S on a node serves for S below it as well, and needs IS on each node above. An owner that would
+// also change something there asks for the supremum, and waits for incompatible holders.
 func ExampleMode() {
 	mode := pathlock.ModeS
 	fmt.Println(mode.Intention(), mode.Covers(pathlock.ModeIS), mode.Covers(pathlock.ModeX))

@@ -135,7 +135,7 @@ func (o calling) Step(ctx context.Context, _ pathlock.Step) (context.Context, fu
 	return ctx, func(error) { o.at("done") }
 }
 
-// Whichever method of an observer panics, the lock is granted and given back all the same.
+// Whichever method of an observer panics, the lock is still granted and given back.
 func TestObserverThatPanicsKeepsNothingLocked(t *testing.T) {
 	for _, method := range []string{"Acquiring", "Waiting", "Granted", "Refused", "Released", "Step", "done"} {
 		l, store := newLocker(pathlock.WithObserver(calling{method: method, fail: func() { panic("in an observer") }}))
@@ -149,7 +149,7 @@ func TestObserverThatPanicsKeepsNothingLocked(t *testing.T) {
 }
 
 // A program that leaves its log or its metrics out meets no panic when a lock is lost.
-func TestNew_takesNoNilLogAndNoNilObserver(t *testing.T) {
+func TestNew_ignoresANilLogAndANilObserver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		l := pathlock.New(memstore.New(), pathlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))), pathlock.WithLogger(nil), pathlock.WithObserver(nil))

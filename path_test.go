@@ -27,7 +27,7 @@ func somePath(t *rapid.T, label string) pathlock.Path {
 	return p
 }
 
-// What is accepted stays as it is written, and its names are those that Child accepts.
+// An accepted path stays as it is written, and its names are those that Child accepts.
 func TestParsePath_keepsWhatItAccepts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`(/[a./{%\xff]{0,3}){0,3}`)).Draw(t, "text")

@@ -82,7 +82,7 @@ func TestAcquire_keepsNoClaimsOfItsCallers(t *testing.T) {
 	}
 }
 
-// Whoever looks at the lock meanwhile reads nothing that changes without the mutex.
+// A concurrent look at the lock reads nothing that changes without the mutex.
 func TestExchange_noteStaysAfterDowngrade(t *testing.T) {
 	l, _ := newLocker()
 	lock := acquire(t.Context(), t, l, "X /a")
@@ -101,7 +101,7 @@ func TestExchange_noteStaysAfterDowngrade(t *testing.T) {
 	release(t, lock)
 }
 
-// What the gate has been exchanged for is all that the scope has then.
+// After that, the scope has only what the gate was exchanged for.
 func TestExchange_ofTheGate(t *testing.T) {
 	l, _ := newLocker()
 	lock := acquire(t.Context(), t, l, "gate")
@@ -115,7 +115,7 @@ func TestExchange_ofTheGate(t *testing.T) {
 
 // A lock does not exchange what others of its scope hold: what was merged, or is re-entered in
 // parts.
-func TestExchange_leavesOtherLocksWhatTheyHave(t *testing.T) {
+func TestExchange_leavesOtherLocksUnchanged(t *testing.T) {
 	for _, claim := range []string{"X /b", "X /a, X /c"} {
 		t.Run(claim, func(t *testing.T) {
 			l, _ := newLocker()
@@ -178,7 +178,7 @@ func TestMerge(t *testing.T) {
 
 // A program can check at start whether the options of its locker make sense. It gets the error that
 // would have refused the first request.
-func TestCheck_refusesWhatEveryRequestWouldBeRefusedWith(t *testing.T) {
+func TestCheck_refusesOptionsThatFailEveryRequest(t *testing.T) {
 	for says, option := range map[string]pathlock.Option{
 		"":                        pathlock.WithLease(pathlock.MinLease),
 		"at least 10ms is needed": pathlock.WithLease(pathlock.MinLease - 1),

@@ -16,7 +16,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-func TestToken_refusesWhatIsNone(t *testing.T) {
+func TestToken_refusesOtherText(t *testing.T) {
 	l, _ := newLocker()
 	token, err := acquire(t.Context(), t, l, "X /a").Detach(t.Context())
 	testerr.Must(t, err)

@@ -67,7 +67,7 @@ func openDegradable(t *testing.T, d gormplugintest.Database, server *testredis.S
 }
 
 // A service goes on while its Redis is away, says so in its answers, refuses what nothing asserts,
-// and takes locks again once the Redis is back. What becomes of the tree then, the storms show.
+// and takes locks again once the Redis is back. The storms show what happens to the tree then.
 func TestDegrade_whileRedisIsAway(t *testing.T) {
 	t.Parallel()
 	server := testredis.Start(t, testredis.Redis)

@@ -30,8 +30,8 @@ func (g *grants) Granted(_ context.Context, e pathlock.Event) {
 	}
 }
 
-// What the plugin locks on its own says what it does. Work of a larger operation keeps the name of
-// that.
+// Locks that the plugin takes by itself name its operation. Work of a larger operation keeps that
+// operation's name.
 func TestOperation_namesTheLocksOfAWrite(t *testing.T) {
 	type branch = gormplugintest.Branch
 	seen := new(grants)

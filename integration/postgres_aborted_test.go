@@ -15,8 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
-// After a failed statement PostgreSQL runs nothing until the transaction is rolled back: what is
-// refused says which statement failed, and whoever goes on and commits has written nothing.
+// After a failed statement PostgreSQL runs nothing until the transaction is rolled back: the
+// refusal says which statement failed, and a caller that goes on and commits has written nothing.
 func TestTransaction_abortedOnPostgres(t *testing.T) {
 	t.Parallel()
 	db := guarded(t, databases.Postgres(t, databases.ByteOrder, nil))

@@ -30,8 +30,8 @@ func guardedBy(t *testing.T, d gormplugintest.Database, plugin *gormplugin.Plugi
 }
 
 // At REPEATABLE READ an UPDATE misses rows that are newer than the snapshot; at SERIALIZABLE, too,
-// where those who wrote them were at another level: all writers are at it, or none. Whoever asks
-// for such a level, and in whatever way, is refused before anything is written.
+// where those who wrote them were at another level: all writers are at it, or none. A transaction
+// at such a level is refused before anything is written, however it was requested.
 func TestPostgres_isolation(t *testing.T) {
 	t.Parallel()
 	dbs := map[string]*gorm.DB{}

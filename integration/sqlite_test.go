@@ -82,8 +82,8 @@ func TestSQLiteGlebarez(t *testing.T) {
 }
 
 // SQLite refuses a COMMIT while a deferred foreign key is broken, and leaves the transaction open.
-// It is rolled back, as its functions are told, and not committed by whoever comes next on the
-// connection.
+// It is rolled back, as its functions learn, and the next user of the connection does not commit
+// it.
 func TestTransaction_commitRefusedBySQLite(t *testing.T) {
 	t.Parallel()
 	for name, dialector := range map[string]gorm.Dialector{

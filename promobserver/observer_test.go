@@ -172,7 +172,7 @@ func TestObserver_countsStepsAndAnswers(t *testing.T) {
 	})
 }
 
-// What alerts are about is there before it happens: Prometheus sees no increase of a series that
+// The series of alerts exist before the first event: Prometheus sees no increase of a series that
 // begins at 1. They look at sums, so that a failure which brings the series of its operation with
 // it is an increase, too.
 func TestObserver_rareCountersBeginAtZero(t *testing.T) {

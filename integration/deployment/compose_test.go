@@ -52,8 +52,8 @@ func TestCompose_pinsImagesAndChecksHealth(t *testing.T) {
 	}
 }
 
-// Two instances stand behind one port, and wait for their servers. The image is asked of no
-// registry, where anybody may have one of that name.
+// Two instances share one port, and wait for their servers. The image is asked of no registry,
+// where anybody may have one of that name.
 func TestCompose_twoInstancesBehindOnePort(t *testing.T) {
 	var instances, published []string
 	for name, service := range load(t, "docker-compose.yml").Services {
@@ -95,8 +95,8 @@ func TestCompose_passwordsComeFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// Prometheus and Grafana come only when they are asked for. What they read is where they look for
-// it, and each finds the next one by its name in the compose file.
+// Prometheus and Grafana start only on request. Their files are where they look for them, and each
+// finds the next one by its name in the compose file.
 func TestCompose_metricsAreAProfile(t *testing.T) {
 	project := load(t, "docker-compose.yml", "COMPOSE_PROFILES=metrics")
 	if plain := load(t, "docker-compose.yml").Services; len(plain) != len(project.Services)-2 {

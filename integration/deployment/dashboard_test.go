@@ -90,7 +90,7 @@ var (
 
 // The dashboard and the alerts name metrics and labels that promobserver has, and every metric of
 // it is on the dashboard.
-func TestDashboard_namesWhatExists(t *testing.T) {
+func TestDashboard_namesExistingMetrics(t *testing.T) {
 	known := metrics(t)
 	known["http_request_duration_seconds"] = []string{"method", "route", "status"} // the sample app's own
 	expressions := queries(t)

@@ -77,9 +77,8 @@ func exchange(t *testing.T, addr, request string) (int, http.Header, string) {
 	return resp.StatusCode, resp.Header, string(body)
 }
 
-// The proxy passes requests and answers on as they are. What fails at the proxy itself is a
-// problem, as an instance's failures are, and what an instance says of itself, its metrics, stays
-// inside.
+// The proxy passes requests and answers on as they are. A failure of the proxy itself is a problem,
+// like an instance's failures, and an instance's metrics stay inside.
 func TestProxy(t *testing.T) {
 	instance := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/problem+json")

@@ -36,8 +36,8 @@ type named struct {
 func (n named) Connect(context.Context) (driver.Conn, error) { return n.driver.Open(n.source) }
 func (n named) Driver() driver.Driver                        { return n.driver }
 
-// What differs from driver to driver is how transactions end, and how errors read. The tests of
-// package integration go through pgx in database/sql, and through two other drivers of SQLite.
+// Drivers differ in how transactions end, and in how errors read. The tests of package integration
+// go through pgx in database/sql, and through two other drivers of SQLite.
 func TestDrivers_mattn(t *testing.T) {
 	d := gormplugintest.Database{
 		Connector: named{
@@ -80,7 +80,7 @@ type of struct {
 
 func (o of) Name() string { return o.name }
 
-// What is not supported is refused by name, and the error says what is.
+// An unsupported database is refused by name, and the error names the supported ones.
 func TestDrivers_refused(t *testing.T) {
 	pool := sql.OpenDB(named{})
 	t.Cleanup(func() { _ = pool.Close() })

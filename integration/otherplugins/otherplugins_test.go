@@ -84,8 +84,8 @@ var others = map[string]func(t *testing.T, db *gorm.DB) (work func(first bool)){
 	},
 }
 
-// What others do goes on beside the plugin, and what the plugin promises is kept beside others, in
-// either order. Only a session that was made before the plugin was registered is refused.
+// Other plugins work beside this one, and this one keeps its promises beside them, in either order.
+// Only a session that was made before the plugin was registered is refused.
 func TestOtherPlugins(t *testing.T) {
 	for name, use := range others {
 		for _, first := range []bool{true, false} {

@@ -3,5 +3,5 @@
 // the same structure, code and numbers.
 package readme
 
-// What the pages show, and what is compiled here without being run.
+// Code that the pages show, and that is only compiled here.
 var _ = []any{authorizing, lend, nightly, newKeys, routeOnce, consume, rewrite}

@@ -14,7 +14,7 @@ import (
 const root = "github.com/pathlock-go/pathlock"
 
 // layers has for each package what it may import of this repository and of gin and gorm. The first
-// line that names a package counts. "…" stands for all below, "." for the package at the root.
+// line that names a package counts. "…" means all packages below, "." the package at the root.
 const layers = `
 .:                             internal/…
 internal/queue:
