@@ -1,4 +1,4 @@
-// Package command is the command line of pathlock, for those who build it with a lock store of
+// Package command is the command line of pathlock, for programs that build it with a lock store of
 // their own:
 //
 //	func main() {

@@ -137,7 +137,8 @@ func (c *explainCommand) operation() (o operation.Operation, err error) {
 	return o, refused(o)
 }
 
-// refused returns why middleware and plugin refuse an operation before they lock anything.
+// refused returns why the middleware and the plugin would refuse an operation before they lock
+// anything.
 func refused(o operation.Operation) error {
 	switch {
 	case o.DisplacesRoot():
@@ -149,7 +150,7 @@ func refused(o operation.Operation) error {
 	}
 }
 
-// claims returns what the operation locks, as a lock store is asked for it.
+// claims returns the operation's claims, in the form in which a lock store gets them.
 func (c *explainCommand) claims(o operation.Operation) ([]pathlock.Claim, error) {
 	rule := operation.NameSlot
 	if c.ParentExclusive {
@@ -167,7 +168,7 @@ func (c *explainCommand) claims(o operation.Operation) ([]pathlock.Claim, error)
 	return pathlock.Normalize(claims...), nil
 }
 
-// meanings says what a mode keeps others from.
+// meanings says what each mode prevents others from doing.
 var meanings = map[pathlock.Mode]string{
 	pathlock.ModeIS:  "others may not lock all of it exclusively",
 	pathlock.ModeIX:  "others may not lock all of it",

@@ -162,8 +162,8 @@ func (c *fsckCommand) tree() fsck.Key {
 	return fsck.TextKey(*c.Tree)
 }
 
-// requireRows returns an error if there was no row to check, which is usually a typo in the command
-// line. A table that has no rows at all is sound.
+// requireRows returns an error if there was no row to check, usually because of a typo in the
+// command line. A table without any rows is sound.
 func (c *fsckCommand) requireRows(ctx context.Context, db *sql.DB, of fsck.Dialect, s fsck.Summary) error {
 	if s.Rows > 0 {
 		return nil
@@ -191,8 +191,8 @@ func (c *fsckCommand) requireRows(ctx context.Context, db *sql.DB, of fsck.Diale
 	return errors.New(none)
 }
 
-// checkLockPlace returns an error if the programs on the database are known to take their locks in
-// another place than the repair would.
+// checkLockPlace returns an error if the programs on the database are known to lock elsewhere than
+// the repair would.
 func (c *fsckCommand) checkLockPlace(ctx context.Context, locker *pathlock.Locker, db *sql.DB, dialect fsck.Dialect, table fsck.Table) error {
 	if locker == nil {
 		return nil

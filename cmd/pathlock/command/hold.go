@@ -64,7 +64,7 @@ func newBlockerLine(b pathlock.Blocking) blockerLine {
 	return blockerLine{newEntryLine(*b.Entry), b.Waiting, b.Path, b.Mode}
 }
 
-// eachEntry calls f with each holder in a snapshot, and with each waiter and those in its way.
+// eachEntry calls f with each holder in a snapshot, and with each waiter and its blockers.
 func eachEntry(s pathlock.Snapshot, f func(kind string, e pathlock.Entry, waitsFor []pathlock.Blocking)) {
 	for _, h := range s.Holders {
 		f("holder", h, nil)

@@ -191,7 +191,7 @@ func snapshotText(s pathlock.Snapshot) []string {
 	return lines
 }
 
-// remaining returns for how long a request will still wait, or a lock last.
+// remaining returns how much longer a request will wait, or a lock will last.
 func remaining(d time.Duration) string {
 	if d > pathlock.Forever/2 {
 		return "never"

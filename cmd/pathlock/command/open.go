@@ -18,7 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
 
-// isPrivate reports whether the lock store of a URL keeps no other program out.
+// isPrivate reports whether no other program sees the lock store of a URL.
 func isPrivate(url string) bool {
 	return strings.HasPrefix(url, "memory:") || strings.HasPrefix(url, "off:")
 }
@@ -47,8 +47,8 @@ type lockStore struct {
 	LocksPassword string `help:"Password of the lock store, unencoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Lock store:"`
 }
 
-// open opens the lock store, which has to be one that other programs see. With looks set, it
-// creates neither tables nor a file. The caller calls the returned function at the end.
+// open opens the lock store, which other programs must be able to see. With looks set, it creates
+// neither tables nor a file. The caller calls the returned function at the end.
 func (s lockStore) open(ctx context.Context, looks bool) (*pathlock.Locker, func(), error) {
 	switch {
 	case s.Locks == "":
@@ -111,7 +111,7 @@ func openDB(name string) (*sql.DB, fsck.Dialect, error) {
 	return db, d.Dialect, nil
 }
 
-// connecting is how long a database may take to connect: what is behind a wrong port never answers.
+// connecting is how long a database may take to connect: behind a wrong port, nothing ever answers.
 const connecting = 10 * time.Second
 
 // connectDB opens the database that --db names, which has to answer in time.

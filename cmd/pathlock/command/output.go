@@ -16,7 +16,7 @@ import (
 // it.
 type output struct {
 	out, errs io.Writer
-	// report is a buffer before out, and failed why the report cannot be written.
+	// report is a buffer before out, and failed says why the report cannot be written.
 	report *bufio.Writer
 	failed error
 }
@@ -51,7 +51,7 @@ func (o *output) say(json bool, object any, lines ...string) {
 	}
 }
 
-// typed is an object that says in JSON, before anything else, what it is.
+// typed is an object whose JSON begins with its type.
 type typed struct {
 	kind string
 	is   any
@@ -71,7 +71,7 @@ func (o *output) write(text string) {
 	o.fail(err)
 }
 
-// flush empties the buffer, and returns why anything up to here could not be written.
+// flush empties the buffer, and returns the error of any write so far.
 func (o *output) flush() error {
 	o.fail(o.report.Flush())
 	return o.failed

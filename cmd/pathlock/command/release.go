@@ -51,7 +51,8 @@ type releasedLine struct {
 	Tree      string     `json:"tree"`
 	Holder    string     `json:"holder"`
 	Holds     []holdLine `json:"holds"`
-	// Unanswered is why the store's answer is missing. Then it may have released, or not.
+	// Unanswered says why the store's answer is missing. The store may or may not have released
+	// then.
 	Unanswered string `json:"unanswered,omitempty"`
 }
 

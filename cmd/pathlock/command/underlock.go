@@ -25,7 +25,7 @@ type underLock struct {
 	Grace time.Duration `help:"Time from SIGTERM to SIGKILL if the lock is lost; at most half of --lease (default: 5s)." default:"5s" placeholder:"DURATION"`
 }
 
-// underLockHelp says what the help of these commands has in common.
+// underLockHelp is the common part of these commands' help.
 func underLockHelp(what string) string {
 	return what + ` is lost when somebody releases it by force, when the lock store forgets it, or when its lease cannot be renewed until
 --grace before its end. Then the command's process group gets SIGTERM, and SIGKILL after --grace, so that it ends before the lease does. If
@@ -135,8 +135,8 @@ func (u *underLock) runHeld(ctx context.Context, cmd *exec.Cmd, h heldLock, sign
 	}
 }
 
-// watch waits for the end of the command, and passes signals on. If what is held is lost, or about
-// to be, or the command has run for long enough, it ends the command, and returns the reason.
+// watch waits for the end of the command, and passes signals on. It ends the command, and returns
+// the reason, if the lock is lost or about to be, or if the command has run for long enough.
 func (u *underLock) watch(cmd *exec.Cmd, h heldLock, signals chan os.Signal) error {
 	ended := make(chan struct{})
 	go func() {

@@ -105,8 +105,8 @@ func (c *changes) missed(err error) {
 	c.missing = true
 }
 
-// saw writes what has changed. The error is about trees whose snapshots have no time: what was
-// known of these stays so.
+// saw writes the changes. The error is about trees whose snapshots have no time: their last known
+// state remains.
 func (c *changes) saw(all []pathlock.Snapshot, err error) {
 	switch {
 	case err != nil:

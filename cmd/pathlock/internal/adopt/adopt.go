@@ -3,8 +3,7 @@
 //
 // It judges by data: a column is a path if its value follows from the parents, and the names or
 // keys, in most rows. Names of columns decide only between columns that fit equally, and in tables
-// without rows. What the schema lacks is package treeschema's judgement, and what is wrong with the
-// rows package fsck's. It only reads.
+// without rows. Package treeschema judges the schema, and package fsck the rows. It only reads.
 package adopt
 
 import (
@@ -38,7 +37,8 @@ type Tree struct {
 	Rows     int        `json:"rows"`
 	Agree    int        `json:"agree"`
 	Disagree []Disagree `json:"disagree"`
-	// Tags are new fields of the model, and what fields lack. Options are those of gormplugin.New.
+	// Tags are new fields of the model, and additions to fields. Options are those of
+	// gormplugin.New.
 	Tags       []string    `json:"tags"`
 	Leaves     []Leaf      `json:"leaves,omitempty"`
 	Options    []string    `json:"options"`

@@ -61,8 +61,8 @@ func (t *table) shapes() (found []shape, unsupported []Unsupported) {
 	return found, unsupported
 }
 
-// roots counts the root rows of what has no column for the trees' ids: a repair would put all trees
-// below one of them.
+// roots counts the root rows in a table without a column for the trees' ids: a repair would put all
+// trees below one of them.
 func (s *shape) roots() (n int) {
 	if s.SingleTree == "" || s.Path == "" || s.of.cells[s.Name] == nil || s.of.cells[s.Parent] == nil {
 		return 0
@@ -100,8 +100,8 @@ func most(some, all int) bool { return some > 0 && 5*some >= 4*all }
 // nearlyAll reports whether at least nineteen of twenty rows agree.
 func nearlyAll(some, all int) bool { return some > 0 && 20*some >= 19*all }
 
-// fits reports whether too many rows have a shape for chance: most of all rows and of those below
-// others, and more if the names of the columns do not say it.
+// fits reports whether more rows have a shape than by chance: most of all rows and of those below
+// others, and even more if the names of the columns do not suggest the shape.
 func (v verdict) fits(parentHinted, pathHinted bool) bool {
 	switch {
 	case v.below == 0, !v.parted:
@@ -213,7 +213,7 @@ func (s *shape) topMark(keys map[string]bool) (mark string) {
 	return mark
 }
 
-// alike reports whether a column can have the keys of another.
+// alike reports whether a column can hold the keys of another.
 func alike(a, b dialect.ColumnKind) bool {
 	return a == b && (a == dialect.Number || a == dialect.Text || a == dialect.UUID || a == dialect.Bytes)
 }

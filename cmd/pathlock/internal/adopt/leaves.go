@@ -14,7 +14,7 @@ type pointer struct {
 	// at has the row of the tree for each row of the table, -1 for none.
 	at    []int
 	known int
-	// told is set if the column has the name of what the tree's rows are.
+	// told is set if the column is named for the tree's rows.
 	told bool
 }
 

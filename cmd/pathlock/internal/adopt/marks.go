@@ -22,10 +22,10 @@ var (
 	activeHint = regexp.MustCompile(`(?i)^(is_?)?(active|valid)(_?flag)?$`)
 )
 
-// mostStates is how many values a column of states has at most.
+// mostStates is the most values that a column of states may have.
 const mostStates = 8
 
-// answers are the texts that deny a mark, each with the one that affirms it.
+// answers pairs each text that denies a mark with the one that affirms it.
 var answers = map[string]string{"n": "y", "N": "Y", "no": "yes", "No": "Yes", "NO": "YES", "f": "t", "F": "T", "false": "true", "False": "True", "FALSE": "TRUE"}
 
 // mark returns the column that marks rows as deleted, and its value in these if it is no plain
@@ -121,7 +121,7 @@ func (s *shape) checkRowsBelow() {
 	s.Deleted, s.DeletedWhen = "", ""
 }
 
-// statedMark is the column that somebody has stated, "" for none.
+// statedMark is the column that the user has stated, "" for none.
 func (t *table) statedMark() string { return *cmp.Or(t.deleted, new(string)) }
 
 // checkMark refuses a stated mark that no tag can state, or by which no row is live.

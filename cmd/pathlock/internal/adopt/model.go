@@ -165,7 +165,7 @@ func (s *shape) isTagged() bool {
 	return s.Deleted != "" && (s.DeletedWhen != "" || !s.isTimestamp())
 }
 
-// option is what a tag says besides a role, such as ",form:/0/*/*/".
+// option is the part of a tag after the role, such as ",form:/0/*/*/".
 func (s *shape) option(role treetable.Role) string {
 	if role.Value == nil || *role.Value(&s.Table) == "" {
 		return ""
@@ -222,8 +222,8 @@ func (s *shape) options() (options []string) {
 	return options
 }
 
-// lostFound are the flags for what a lost+found needs in other columns: a text of its own, what the
-// tree's rows have, or what all rows have that have others below them.
+// lostFound are the flags for a lost+found's values in other columns: a text of its own, the value
+// of the tree's rows, or the value of all rows that have others below them.
 func (s *shape) lostFound() (flags string) {
 	s = s.sample()
 	folders := make(map[int]bool)

@@ -171,7 +171,7 @@ func (t *table) madeOf(want string, texts []cell) (column string, whole bool) {
 	return "", false
 }
 
-// pairSQL is the value of a column that is made of two.
+// pairSQL is the value of a column made of two.
 func (s *shape) pairSQL(d *dialect.Dialect) string {
 	return concat(d, d.QuotePart(s.pair[0]), "':'", d.QuotePart(s.pair[1]))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
-// parentless returns the shapes of a table that knows parents by the paths alone, with the columns
-// that have to be added.
+// parentless returns the shapes of a table whose only link to parents is the path, with the columns
+// that must be added.
 func (t *table) parentless(links []shape) (found []shape) {
 	if len(t.unique) == 0 || t.cells[t.unique[0]] == nil || slices.ContainsFunc(links, func(s shape) bool { return parentHint.MatchString(s.Parent) && !t.isVacant(s.Parent) }) {
 		return nil
@@ -104,7 +104,7 @@ func (s *shape) spot(i int, path string) spot {
 	return spot{s.of.cells[s.Tree][i].String, path}
 }
 
-// ties say which row is above each, as paths tell.
+// ties say which row is above each, according to the paths.
 type ties struct {
 	parents []cell
 	// live are the rows that count: some are at the top, below others, or deeper. places are
