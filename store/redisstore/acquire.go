@@ -11,11 +11,11 @@ import (
 )
 
 // Acquire implements [pathlock.Store]: one EVALSHA if the request is granted at once. A refusal
-// sends a second, to name the blocker. A request that waits is woken by the message that it has
-// been granted, and has nothing more to send.
+// sends a second, to name the blocker. A waiting request learns of its grant by a message, and
+// needs to send nothing more.
 //
-// An acquisition that claims too much, or whose owner has 3,000 grants in the tree, gives an error
-// that matches [pathlock.ErrInvalidRequest]. A [*pathlock.ConflictError] also matches
+// An acquisition that claims too much, or whose owner has 3,000 grants in the tree, fails with an
+// error that matches [pathlock.ErrInvalidRequest]. A [*pathlock.ConflictError] also matches
 // redislock.ErrNotObtained. A request whose place in the queue is taken away by ForceRelease ends
 // with an error that matches [pathlock.ErrLost].
 func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
@@ -79,10 +79,9 @@ type request struct {
 	cancel   context.CancelFunc
 }
 
-// grace returns the context for what the request still does after its own context has ended, or
-// after its answer: it leaves everything in order, and asks who is in the way. All of that shares
-// one [gracePeriod], which begins with the first call, and ends when the request does at the
-// latest.
+// grace returns the context for the work that remains after the request's own context has ended, or
+// after its answer: to clean up, and to ask who is in the way. All of that shares one
+// [gracePeriod], which begins with the first call, and ends with the request at the latest.
 func (r *request) grace(ctx context.Context) context.Context {
 	if r.graceful == nil {
 		r.graceful, r.cancel = context.WithTimeout(context.WithoutCancel(ctx), min(gracePeriod, time.Until(r.until)))
@@ -117,8 +116,8 @@ type requestKey struct {
 
 func keyOf(a pathlock.Acquisition) requestKey { return requestKey{a.Tree, a.Owner, a.Grant} }
 
-// ask calls the acquire script. After an error nothing stays: what the server may have granted or
-// queued all the same is withdrawn in the background.
+// ask calls the acquire script. An error leaves nothing behind: if the server may have granted or
+// queued the request, ask withdraws it in the background.
 func (s *store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
 	a := &r.args
 	a.lease, a.left, a.channel, a.ref = leaseTime(r.Lease), milliseconds(wait), s.listener.channel, ref
