@@ -228,7 +228,9 @@ func (t *table) withPath(link shape, column string, broken bool) (found []shape)
 		if label == column || label == link.Parent || label == link.Key && len(found) > 0 || broken && label != link.Key && !nameHint.MatchString(label) || t.rows == 0 {
 			continue
 		}
-		for _, form := range t.forms(link, column, label, broken) {
+		link := link
+		link.of, link.owner = t.withoutOwner(column, label)
+		for _, form := range link.of.forms(link, column, label, broken) {
 			s := link
 			if s.Path, s.PathForm, s.Name = column, form, label; label == link.Key {
 				s.Path, s.PathForm, s.Name, s.IDPath, s.IDPathForm = "", "", "", column, form

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
@@ -89,10 +90,51 @@ func (t *table) lead(column string, f treetable.Form, known map[string]int) (lea
 	return lead
 }
 
+// withoutOwner returns the table as it were without the owner of a row, or its tree's id, before the
+// first label of each path, and the column that has it: no form has a part that differs from tree to
+// tree. It returns the table itself, and "", if there is none. One number in all rows is no owner.
+func (t *table) withoutOwner(column, label string) (*table, string) {
+	known := t.rowsOf(label)
+	for _, owner := range t.order {
+		if t.cells[owner] == nil || owner == column || owner != t.tree && !ownHint.MatchString(owner) && !treeHint.MatchString(owner) {
+			continue
+		}
+		cells, owners, count := t.cut(column, owner, known)
+		if _, one := t.value(owner); nearlyAll(count, t.rows) && (owners > 1 || one && t.kind(owner) != dialect.Number) {
+			plain := *t
+			plain.cells, plain.rowOf = maps.Clone(t.cells), make(map[string]map[string]int)
+			plain.cells[column] = cells
+			return &plain, owner
+		}
+	}
+	return t, ""
+}
+
+// cut takes the owner away from the front of paths, and counts the owners and the paths. An owner
+// that is a label, too, stays.
+func (t *table) cut(column, owner string, known map[string]int) (cells []cell, owners, count int) {
+	seen := make(map[string]bool)
+	for i, c := range t.cells[column] {
+		is := t.cells[owner][i].String
+		lead, rest, _ := strings.Cut(c.String, is)
+		separator := rest[:min(len(rest), 1)]
+		_, labels := known[is]
+		if whole := c.String == lead+is; is != "" && !labels && (whole || strings.Contains(treetable.NameSeparators, separator) && separator != "") && strings.Trim(lead, treetable.NameSeparators) == "" && len(lead) < 2 {
+			if c.String = lead + strings.TrimPrefix(rest, separator); whole {
+				c.String = "" // the root row
+			}
+			seen[is] = true
+			count++
+		}
+		cells = append(cells, c)
+	}
+	return cells, len(seen), count
+}
+
 // spelling counts the rows whose path, if the column is in a form, ends in their own label or in
 // that of their parent, and says whether the paths are spelt so: they consist of labels, or end so.
 func (s *shape) spelling(column, label string, f treetable.Form) (right int, spelt bool, all int) {
-	known, rowOf, below, steps, long := s.of.rowsOf(label), s.of.rowsOf(s.Key), 0, 0, 0
+	known, rowOf, below, steps, long, several := s.of.rowsOf(label), s.of.rowsOf(s.Key), 0, 0, 0, 0
 	for i, c := range s.of.cells[column][:min(s.of.rows, looked)] {
 		path, of, top := f.Read(c.String), i, s.isTop(i)
 		if !s.isLive(i) || !c.Valid {
@@ -111,6 +153,7 @@ func (s *shape) spelling(column, label string, f treetable.Form) (right int, spe
 			}
 		}
 		names := strings.Split(path, "/")[min(len(path), 1):]
+		several += min(len(names)-1, 1)
 		if f.OfParent && top && path == "" || path != "" && names[len(names)-1] == s.of.cells[label][of].String {
 			right++
 		}
@@ -122,5 +165,7 @@ func (s *shape) spelling(column, label string, f treetable.Form) (right int, spe
 	if label == s.Key {
 		return right, long > 0 && (most(steps, all) || most(right, all)), all
 	}
-	return right, enough(steps, all) && most(right, all) && enough(long, below), all
+	// Where a rename leaves the rows below as they are, many paths have names that no row has now.
+	stale := nearlyAll(right, all) && 4*steps >= all
+	return right, (enough(steps, all) && most(right, all) || stale) && enough(several, below), all
 }

@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -21,6 +22,12 @@ func (s *shape) notes() (notes []string) {
 	}
 	if s.formless {
 		notes = append(notes, "no path shows what separates names: the form is a guess")
+	}
+	if s.owner != "" {
+		notes = append(notes, fmt.Sprintf("each path begins with %s, and pathlock writes none that does: the repair takes it away, and code that needs it puts it in front", s.owner))
+	}
+	if path := cmp.Or(s.Path, s.IDPath); s.Tree+s.Deleted != "" && slices.Contains(s.of.unique, path) {
+		notes = append(notes, fmt.Sprintf("%s is unique by itself: rows of two trees, or a deleted row and a live one, cannot share a path then; drop that index before the repair, and remove it from the model", path))
 	}
 	if s.pair != nil {
 		note := fmt.Sprintf("the tree is %s: the hook BeforeCreate fills %s, a column made of both, in new rows", strings.Join(s.pair, " and "), s.Tree)

@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -107,8 +108,8 @@ func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
 	}
 	t.rows, t.more = 0, false
 	var selected []string
-	for _, name := range append([]string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath, s.Depth, s.Deleted}, s.pair...) {
-		if name != "" && !slices.Contains(s.addedNames(), name) {
+	for _, name := range append([]string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath, s.Depth, s.Deleted, s.owner}, s.pair...) {
+		if name != "" && !slices.Contains(append(s.addedNames(), selected...), name) {
 			selected = append(selected, name)
 		}
 	}
@@ -125,6 +126,10 @@ func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
 			*s, s.seen = again, &seen
 			return nil
 		}
+	}
+	if s.owner != "" {
+		path := cmp.Or(s.Path, s.IDPath)
+		t.cells[path], _, _ = t.cut(path, s.owner, nil)
 	}
 	for _, name := range s.addedNames() {
 		t.cells[name] = make([]cell, t.rows)

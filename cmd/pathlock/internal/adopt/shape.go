@@ -31,6 +31,8 @@ type shape struct {
 	guessed bool
 	// formless is set if no path shows what separates names.
 	formless bool
+	// owner is a column whose value stands before each path, which those in of lack.
+	owner string
 	// below has the tables of the leaves, and nameless are others that would be some.
 	below    map[string]*table
 	nameless []string
