@@ -119,7 +119,7 @@ func (t *table) cut(column, owner string, known map[string]int) (cells []cell, o
 		lead, rest, _ := strings.Cut(c.String, is)
 		separator := rest[:min(len(rest), 1)]
 		_, labels := known[is]
-		if whole := c.String == lead+is; is != "" && !labels && (whole || strings.Contains(treetable.NameSeparators, separator) && separator != "") && strings.Trim(lead, treetable.NameSeparators) == "" && len(lead) < 2 {
+		if whole := c.String == lead+is; is != "" && !labels && (whole || strings.IndexAny(rest, treetable.NameSeparators) == 0) && strings.Trim(lead, treetable.NameSeparators) == "" && len(lead) < 2 {
 			if c.String = lead + strings.TrimPrefix(rest, separator); whole {
 				c.String = "" // the root row
 			}
