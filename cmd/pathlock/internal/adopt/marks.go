@@ -84,7 +84,8 @@ func (t *table) hasLive(name string) bool {
 
 // checkRowsBelow drops a mark if more live rows than marked ones are below marked rows, as in a
 // thread that shows the answers to a deleted comment, or if marked rows are below a live one that
-// one of its texts calls a bin: a move has put them there. These are part of the tree.
+// one of its texts calls a bin: a move has put them there. These are part of the tree. A time stays a
+// mark with live rows below, as the plugin takes a gorm.DeletedAt for one: old code has left them.
 func (s *shape) checkRowsBelow() {
 	if s.Deleted == "" || s.of.deleted != nil {
 		return
@@ -106,6 +107,9 @@ func (s *shape) checkRowsBelow() {
 	}
 	var why string
 	switch {
+	case alive > 1 && alive > marked && s.of.kind(s.Deleted) == dialect.Time:
+		s.noMark = fmt.Sprintf("below the rows that %s marks, %d rows are live: the repair moves these away. If they are to stay, as answers to a deleted comment do, its field cannot be a gorm.DeletedAt: give --deleted= to this command", s.Deleted, alive)
+		return
 	case alive > 1 && alive > marked:
 		why = fmt.Sprintf("below the rows that %s marks, %d rows are live, and pathlock would delete them", s.Deleted, alive)
 	case moved > 0:

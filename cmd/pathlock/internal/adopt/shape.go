@@ -36,7 +36,7 @@ type shape struct {
 	// below has the tables of the leaves, and nameless are others that would be some.
 	below    map[string]*table
 	nameless []string
-	// noMark says why a column that is named like a deletion mark is none.
+	// noMark says why a column that is named like a deletion mark is none, or may be none.
 	noMark string
 	// self is set if a row at the top is its own parent.
 	self bool
