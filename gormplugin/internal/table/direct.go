@@ -3,8 +3,8 @@ package table
 import (
 	"cmp"
 	"database/sql"
+	"database/sql/driver"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,24 +87,45 @@ func (d *Direct) Exec() (affected int64, err error) {
 }
 
 // inlined returns the statement and its variables. Where variables would cost another round trip,
-// to prepare the statement, it writes them into the SQL if all are whole numbers, as most keys are.
+// to prepare the statement, it writes them into the SQL if all have a plain [literal].
 func (d *Direct) inlined() (query string, vars []any) {
 	query = d.SQL.String()
 	parts, text := strings.Split(query, "?"), new(strings.Builder)
-	isOther := func(v any) bool { _, ok := v.(int64); return !ok }
-	if !d.table.Dialect.PreparesVariables || d.DB.PrepareStmt || len(parts) != len(d.Vars)+1 || slices.ContainsFunc(d.Vars, isOther) {
+	if !d.table.Dialect.PreparesVariables || d.DB.PrepareStmt || len(parts) != len(d.Vars)+1 {
 		return query, d.Vars
 	}
 	for i, v := range d.Vars {
-		number := strconv.FormatInt(v.(int64), 10)
-		if number[0] == '-' {
-			number = "(" + number + ")" // Two signs would begin a comment.
+		value, ok := literal(v)
+		if !ok {
+			return query, d.Vars
 		}
 		text.WriteString(parts[i])
-		text.WriteString(number)
+		text.WriteString(value)
 	}
 	text.WriteString(parts[len(d.Vars)])
 	return text.String(), nil
+}
+
+// literal is a value in SQL: a whole number, a truth value, or a text that no character set and no
+// mode of the server reads otherwise. There is none for a value that the driver would convert.
+func literal(v any) (sql string, ok bool) {
+	_, converts := v.(driver.Valuer)
+	switch r := reflect.ValueOf(v); {
+	case converts:
+		return "", false
+	case r.Kind() == reflect.Bool:
+		return strconv.FormatBool(r.Bool()), true
+	case r.CanInt() && r.Int() < 0:
+		return "(" + strconv.FormatInt(r.Int(), 10) + ")", true // two signs would begin a comment
+	case r.CanInt():
+		return strconv.FormatInt(r.Int(), 10), true
+	case r.CanUint():
+		return strconv.FormatUint(r.Uint(), 10), true
+	case r.Kind() == reflect.String:
+		escapes := func(c rune) bool { return c < ' ' || c > '~' || c == '\'' || c == '\\' }
+		return "'" + r.String() + "'", !strings.ContainsFunc(r.String(), escapes)
+	}
+	return "", false
 }
 
 // run runs the statement, tells GORM's log about it, and explains its error.
