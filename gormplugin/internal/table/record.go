@@ -124,8 +124,8 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 		return text
 	}
 	n := &Node{ID: get(t.Key), Parent: t.ParentOrNil(get(t.Parent)), Tree: t.treeBy(get), Name: text(t.Name), Path: ReadStated(t.PathForm, text(t.Path)), IDs: ReadStated(t.IDsForm, text(t.IDs))}
-	if t.Name == nil {
-		n.Name = NameOfNew(n.ID)
+	if t.Name == nil && n.ID != nil {
+		n.Name = plan.IDText(n.ID)
 	}
 	if err != nil {
 		return nil, err
@@ -142,14 +142,9 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 	return n, nil
 }
 
-// NameOfNew is the name of a new row of a table without names: its id or, if the database will make
-// that, a name that no other row has, so that its slot keeps nobody out.
-func NameOfNew(id any) string {
-	if id == nil {
-		return "new-" + rand.Text()
-	}
-	return plan.IDText(id)
-}
+// MadeUpName is a name for new rows without names, whose ids the database will make: one that no
+// other row has, so that its slot keeps nobody out.
+func MadeUpName() string { return "new-" + rand.Text() }
 
 // RecordsOf returns the rows that a Create is to insert.
 func (t *Table) RecordsOf(stmt *gorm.Statement) ([]Record, error) {

@@ -17,7 +17,7 @@ func (e *Engine) CheckCopy(req *CopyRequest) (err error) {
 		if req.Name != "" {
 			return req.Table.Unsupported("the model has no column for the name that CopyAs gives")
 		}
-		req.Name = table.NameOfNew(nil)
+		req.Name = table.MadeUpName()
 	}
 	if req.given, err = valuesByField(req.Table, req.Values); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"reflect"
@@ -49,6 +50,10 @@ func (s *statement) arrivals() ([]*arrival, error) {
 		n, err := t.NodeIn(r)
 		if err != nil {
 			return nil, err
+		}
+		if t.Name == nil && n.ID == nil {
+			s.madeUp = cmp.Or(s.madeUp, table.MadeUpName())
+			n.Name = s.madeUp
 		}
 		rows[i] = &arrival{plan.Arrival{Node: n, Stated: n.Path, StatedIDs: n.IDs, StatedTree: n.Tree}, r, nil}
 		t.ReadPath(&rows[i].Arrival)

@@ -51,6 +51,9 @@ type statement struct {
 	outer gorm.ConnPool
 	// slots are the places that the statement gives to rows.
 	slots []nameSlot
+	// madeUp is the name of all new rows that have neither a name nor an id yet, "" before there is
+	// one. The locks of the survey are those of the write.
+	madeUp string
 	// cause is the error of the database that made the statement's own write fail, before GORM
 	// translated it; nil if something else failed, such as an association.
 	cause error
