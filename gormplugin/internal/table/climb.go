@@ -13,23 +13,11 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 )
 
-// Climb returns, by plain reads, the live rows with the given ids and all live rows above them. By
-// primary keys, it reads the rows that were above last time and, if one has moved since, the rows
-// above that one now. If these do not lead to the top, it reads all by one recursive statement.
+// Climb returns, by plain reads, the live rows with the given ids and all live rows above them: as
+// Retrace does or, if that does not lead to the top, by one recursive statement.
 func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
-	read := make(map[any]*Node, 2*len(ids))
-	for next, tries := t.ancestry.lines(ids), 2; len(next) > 0 && tries > 0; tries-- {
-		rows, err := t.ByID(db, next, "")
-		if err != nil {
-			return nil, err
-		}
-		t.ancestry.learn(rows)
-		maps.Copy(read, rows)
-		found, missing := chainsIn(read, ids)
-		if len(missing) == 0 {
-			return found, nil
-		}
-		next = t.ancestry.lines(missing)
+	if found, err := t.Retrace(db, ids); found != nil || err != nil {
+		return found, err
 	}
 	found := make(map[any]*Node, len(ids))
 	for chunk := range slices.Chunk(ids, MaxPlaceholders) {
@@ -47,6 +35,30 @@ func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
 	_, err := t.ByID(db, unseen, "")
 	return found, err
 }
+
+// Retrace reads, by primary keys, the rows with the given ids, the rows that were above them last
+// time and, if one has moved since, the rows above that one now. It returns nil if these do not lead
+// to the top.
+func (t *Table) Retrace(db *gorm.DB, ids []any) (map[any]*Node, error) {
+	read := make(map[any]*Node, 2*len(ids))
+	for next, tries := t.ancestry.lines(ids), 2; len(next) > 0 && tries > 0; tries-- {
+		rows, err := t.ByID(db, next, "")
+		if err != nil {
+			return nil, err
+		}
+		t.Learn(rows)
+		maps.Copy(read, rows)
+		found, missing := chainsIn(read, ids)
+		if len(missing) == 0 {
+			return found, nil
+		}
+		next = t.ancestry.lines(missing)
+	}
+	return nil, nil
+}
+
+// Learn notes what is above rows that were read.
+func (t *Table) Learn(rows map[any]*Node) { t.ancestry.learn(rows) }
 
 // chainsIn returns the rows with the ids and all above them, as far as they were read, and the ids
 // of those on the way up that were not.

@@ -103,16 +103,27 @@ func addKeys(t *table.Table, stmt *gorm.Statement) {
 // rows above both. It returns the rows that the statement hits and, by id, the live ones of all
 // that it has read. Of leaves, it reads only the rows that are hit.
 func (s *statement) survey(stmt *gorm.Statement, also []any) (plan.Hits, map[any]*table.Node, error) {
-	t := s.Table
+	t, sole := s.Table, s.soleKey(stmt)
+	also = slices.DeleteFunc(slices.Clone(also), func(id any) bool { return id == nil })
 	// A survey either relies on what the request has read before, or reads everything.
 	if read := t.Recalled(s.DB); read != nil {
-		if hit, known, ok := recalledSurvey(t, s.soleKey(stmt), read, also); ok {
+		if hit, known, ok := knownSurvey(t, sole, read, also); ok {
+			hit.Recalled = true
 			return hit, known, nil
 		}
 	}
 	if t.IsLeaf {
 		hit, err := s.targetsOf(stmt, nil, "")
 		return hit, nil, err
+	}
+	if sole != nil {
+		read, err := t.Retrace(s.DB, append([]any{sole}, also...))
+		if err != nil {
+			return plan.Hits{}, nil, err
+		}
+		if hit, known, ok := knownSurvey(t, sole, map[string]map[any]*table.Node{t.TableName: read}, also); ok {
+			return hit, known, nil
+		}
 	}
 	d := t.Source(s.DB)
 	addSurvey(t, d, selectionOf(t, stmt, nil, ""), also, t.MayHitDeleted(stmt))
@@ -131,6 +142,7 @@ func (s *statement) survey(stmt *gorm.Statement, also []any) (plan.Hits, map[any
 			hit.Add([]*table.Node{n})
 		}
 	}
+	t.Learn(known)
 	return hit, known, nil
 }
 
@@ -153,7 +165,7 @@ func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any
 	if chosen {
 		d.Add(") AS chosen")
 	}
-	if also = slices.DeleteFunc(slices.Clone(also), func(id any) bool { return id == nil }); len(also) > 0 {
+	if len(also) > 0 {
 		d.Add(" UNION SELECT ?, ?, 0 FROM ? WHERE ?", key, parent, name, t.KeyIn(table.Column(t.Key), also))
 	}
 	d.Add(" UNION SELECT s.?, s.?, 0 FROM ? AS s JOIN up ON s.? = up.above)", key, parent, name, key)
@@ -255,24 +267,18 @@ func keyValues(t *table.Table, condition clause.Expression) []any {
 	return nil
 }
 
-// recalledSurvey returns what [statement.survey] would return for a statement that means the row
-// with the key, from what the request has read before.
-func recalledSurvey(t *table.Table, key any, read map[string]map[any]*table.Node, also []any) (hit plan.Hits, known map[any]*table.Node, ok bool) {
+// knownSurvey returns what [statement.survey] would return for a statement that means the row with
+// the key, from rows that were read.
+func knownSurvey(t *table.Table, key any, read map[string]map[any]*table.Node, also []any) (hit plan.Hits, known map[any]*table.Node, ok bool) {
 	n := read[t.TableName][key]
 	if n == nil {
 		return hit, nil, false
 	}
-	ids := []any{n.Parent}
-	for _, id := range also {
-		if id != nil {
-			ids = append(ids, id)
-		}
-	}
-	if known = t.Above.ChainsIn(read, ids); known == nil {
+	if known = t.Above.ChainsIn(read, append([]any{n.Parent}, also...)); known == nil {
 		return hit, nil, false
 	}
 	if !t.IsLeaf {
 		known[n.ID] = n
 	}
-	return plan.Hits{Live: map[any]*table.Node{n.ID: n}, Recalled: true}, known, true
+	return plan.Hits{Live: map[any]*table.Node{n.ID: n}}, known, true
 }

@@ -133,7 +133,7 @@ func checkCopyUnnamed(t *testing.T, d Database) {
 	w.trace.reset()
 	w.must(w.db.Create(&twins).Error)
 	if grants := strings.Count(w.trace.String(), "grant"); grants != 1 {
-		t.Errorf("new rows without names or keys took %d grants, want 1: %s", grants, &w.trace)
+		t.Errorf("new rows without names or keys took %d grants, want 1: %s", grants, w.trace)
 	}
 	w.must(w.db.Create([]*unit{{Above: &twins[0].ID, Title: "first"}, {Above: &twins[1].ID, Title: "second"}}).Error)
 	_, err := gormplugin.Copy(w.db, &unit{}, top.ID, gormplugin.Top(), gormplugin.CopyAs("name"))
