@@ -265,11 +265,12 @@ func (k *updating) checkMoves(x *plan.Effect) (tops []*plan.TopArrival, descend 
 
 // writeMoved writes the rows that the update hits, in parts.
 func (k *updating) writeMoved(a *assignment, x *plan.Effect) (written int64, err error) {
-	moves := make(map[any]plan.Move, len(x.Moves))
+	moves, after := make(map[any]plan.Move, len(x.Moves)), make(map[any]*plan.Node, len(x.Moves))
 	for _, m := range x.Moves {
-		moves[m.ID] = m
+		moves[m.ID], after[m.ID] = m, m.After
 		k.slots = append(k.slots, nameSlot{m.To, m.After})
 	}
+	k.Table.Learn(after) // also where it is rolled back: every read shows what is above a row
 	assigned := a.set
 	return k.writeParts(x.IDs(), func(ids []any) int {
 		var moved []plan.Move

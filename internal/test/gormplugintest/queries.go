@@ -179,6 +179,7 @@ func findAgain(w *world) {
 	note := w.plugin.ResolverBy(&Suite{}, "note")
 	paths := w.plugin.ResolverBy(&Suite{}, "path", func(context.Context) (any, error) { return w.root.PlanID, nil })
 	b, d := w.build("/a/b/c"), w.build("/d/e")
+	raw := gormplugin.AllowRawWrites(w.db) // which this process learns nothing of, as if another one moved the row
 	w.must(w.db.Model(b).Update("note", "again").Error)
 	for _, c := range []struct {
 		after      string
@@ -189,13 +190,18 @@ func findAgain(w *world) {
 		{"nothing", func() error { return nil }, "/a/b/c", 1},
 		{"no change", func() error { return nil }, "/a/b/c", 1},
 		{"a rename above", func() error { return gormplugin.Rename(w.db, &Suite{}, w.build("/a").ID, "A") }, "/A/b/c", 1},
-		{"a move above", func() error {
-			return gormplugin.Move(w.db, &Suite{}, w.build("/A/b").ID, gormplugin.Below(d.ID))
+		{"a move above by another process", func() error {
+			return errors.Join(
+				raw.Exec("UPDATE suites SET parent_id = ?, path = '/d/e/b' WHERE id = ?", d.ID, w.build("/A/b").ID).Error,
+				raw.Exec("UPDATE suites SET path = '/d/e/b/c' WHERE id = ?", b.ID).Error)
 		}, "/d/e/b/c", 2},
-		{"no further change", func() error { return nil }, "/d/e/b/c", 1},
+		{"a move above", func() error {
+			return gormplugin.Move(w.db, &Suite{}, w.build("/d/e/b").ID, gormplugin.Below(w.build("/A").ID))
+		}, "/A/b/c", 1},
+		{"no further change", func() error { return nil }, "/A/b/c", 1},
 		{"a row in its place", func() error {
-			return errors.Join(w.db.Model(b).Update("note", "y").Error, w.db.Model(w.build("/d/e/b/f")).Update("note", "again").Error)
-		}, "/d/e/b/f", 1},
+			return errors.Join(w.db.Model(b).Update("note", "y").Error, w.db.Model(w.build("/A/b/f")).Update("note", "again").Error)
+		}, "/A/b/f", 1},
 		{"a row elsewhere in its place", func() error {
 			return errors.Join(w.db.Model(&Suite{}).Where("note = ?", "again").Update("note", "z").Error, w.db.Model(w.build("/A")).Update("note", "again").Error)
 		}, "/A", 1},
