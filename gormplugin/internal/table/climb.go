@@ -16,7 +16,7 @@ import (
 // Climb returns, by plain reads, the live rows with the given ids and all live rows above them: as
 // Retrace does or, if that does not lead to the top, by one recursive statement.
 func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
-	if found, err := t.Retrace(db, ids); found != nil || err != nil {
+	if found, err := t.Retrace(db, ids, 2); found != nil || err != nil {
 		return found, err
 	}
 	found := make(map[any]*Node, len(ids))
@@ -36,12 +36,12 @@ func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
 	return found, err
 }
 
-// Retrace reads, by primary keys, the rows with the given ids, the rows that were above them last
-// time and, if one has moved since, the rows above that one now. It returns nil if these do not lead
-// to the top.
-func (t *Table) Retrace(db *gorm.DB, ids []any) (map[any]*Node, error) {
+// Retrace reads, by primary keys, the rows with the given ids and those that were above them last
+// time. If one has moved since, further tries read what is above that one now; rows of several tries
+// were not there at one time. It returns nil if these do not lead to the top.
+func (t *Table) Retrace(db *gorm.DB, ids []any, tries int) (map[any]*Node, error) {
 	read := make(map[any]*Node, 2*len(ids))
-	for next, tries := t.ancestry.lines(ids), 2; len(next) > 0 && tries > 0; tries-- {
+	for next := t.ancestry.lines(ids); len(next) > 0 && tries > 0; tries-- {
 		rows, err := t.ByID(db, next, "")
 		if err != nil {
 			return nil, err

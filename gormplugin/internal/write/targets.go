@@ -117,7 +117,7 @@ func (s *statement) survey(stmt *gorm.Statement, also []any) (plan.Hits, map[any
 		return hit, nil, err
 	}
 	if sole != nil {
-		read, err := t.Retrace(s.DB, append([]any{sole}, also...))
+		read, err := t.Retrace(s.DB, append([]any{sole}, also...), 1)
 		if err != nil {
 			return plan.Hits{}, nil, err
 		}
