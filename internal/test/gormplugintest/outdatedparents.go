@@ -21,12 +21,17 @@ func checkOutdatedParents(t *testing.T, d Database) {
 		if got := w.suite(row, name).Path; got != path {
 			t.Errorf("the new row is at %s, want %s", got, path)
 		}
-		if got := slices.ContainsFunc(w.trace.ran(), func(sql string) bool { return strings.Contains(sql, "RECURSIVE") }); got != recursive {
-			t.Errorf("%s: read recursively: %t, want %t", path, got, recursive)
-		}
+		w.readRecursively(path, recursive)
 		if got, _ := w.counted(); got != statements {
 			t.Errorf("%s: %d statements, want %d", path, got, statements)
 		}
+	}
+	foreign := other.build("/a/f/y") // this process has not read it
+	for _, recursive := range []bool{true, false} {
+		foreign.Note += "n"
+		w.trace.reset()
+		w.must(w.db.Save(foreign).Error)
+		w.readRecursively("Save", recursive)
 	}
 	create("1", "/a/f/x/1", 3, true)
 	create("2", "/a/f/x/2", 3, false)
@@ -42,6 +47,14 @@ func checkOutdatedParents(t *testing.T, d Database) {
 	w.fails(w.db.Create(&Suite{ParentID: &row.ID, Name: "7"}).Error, pathlock.ErrNotFound)
 	w.has("/a", "/b", "/b/c", "/b/c/k", "/unknown", "/unknown/deep")
 	checkOutdatedTop(machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&volume{})}))
+}
+
+// readRecursively checks whether the last statements have read rows recursively.
+func (w *world) readRecursively(what string, want bool) {
+	w.Helper()
+	if got := slices.ContainsFunc(w.trace.ran(), func(sql string) bool { return strings.Contains(sql, "RECURSIVE") }); got != want {
+		w.Errorf("%s: read recursively: %t, want %t", what, got, want)
+	}
 }
 
 // checkOutdatedTop saves a row that was at the top when it was read, which "0" says.
