@@ -7,3 +7,5 @@ case ${GOFLAGS:-} in
 *) export GOFLAGS="${GOFLAGS:+$GOFLAGS }-tags=nomsgpack" ;;
 esac
 export CGO_CFLAGS="${CGO_CFLAGS--O0}"
+# Compiler, linker and tests collect garbage less often: it takes about a tenth of their time.
+export GOGC="${GOGC:-400}"
