@@ -141,10 +141,11 @@ func (rs *Releases[K]) GiveUp(why error) {
 	rs.why = why
 }
 
-// Await waits until nothing of the keys is under way, retries included, or until ctx has ended. No
-// keys mean all. It returns how many releases are left.
+// Await waits for what is under way of the keys, and for the retries that follow, or until ctx has
+// ended. It does not wait for first tries that begin later: where many release, there may always be
+// one. No keys mean all. It returns how many releases are left.
 func (rs *Releases[K]) Await(ctx context.Context, keys ...K) (left int) {
-	for {
+	for later := false; ; later = true {
 		var all Tries
 		rs.mu.Lock()
 		of := keys
@@ -153,11 +154,13 @@ func (rs *Releases[K]) Await(ctx context.Context, keys ...K) (left int) {
 		}
 		for _, key := range of {
 			for r := range rs.underWay[key] {
-				all = append(all, r.ended)
+				if !later || r.next != nil {
+					all = append(all, r.ended)
+				}
 			}
 		}
 		rs.mu.Unlock()
-		// A release that fails begins a retry.
+		// A first try that fails has begun a retry.
 		if left = all.Wait(ctx); left > 0 || len(all) == 0 {
 			return left
 		}
