@@ -42,12 +42,14 @@ func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
 func (t *Table) Retrace(db *gorm.DB, ids []any, tries int) (map[any]*Node, error) {
 	read := make(map[any]*Node, 2*len(ids))
 	for next := t.ancestry.lines(ids); len(next) > 0 && tries > 0; tries-- {
-		rows, err := t.ByID(db, next, "")
+		rows, err := t.Read(db, Selection{Keys: next})
 		if err != nil {
 			return nil, err
 		}
-		t.Learn(rows)
-		maps.Copy(read, rows)
+		for _, n := range rows {
+			read[n.ID] = n
+		}
+		t.Learn(read)
 		found, missing := chainsIn(read, ids)
 		if len(missing) == 0 {
 			return found, nil

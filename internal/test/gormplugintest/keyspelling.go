@@ -56,7 +56,8 @@ type Loose struct {
 }
 
 // checkLooseKeys writes a tree whose keys come in another letter case than the database's, which
-// only a collation finds: it is refused, and the error says how the database spells it.
+// only a collation finds: it is refused, and the error says how the database spells it. That others
+// have respelled what is above a row refuses nothing.
 func checkLooseKeys(t *testing.T, d Database) {
 	w := machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&Loose{})})
 	typ := map[string]string{"mysql": "VARCHAR(40) COLLATE utf8mb4_general_ci", "postgres": "VARCHAR(40) COLLATE caseless", "sqlite": "TEXT COLLATE NOCASE"}[w.db.Name()]
@@ -76,4 +77,11 @@ func checkLooseKeys(t *testing.T, d Database) {
 			t.Errorf("%s: got %v, want one that says how the database spells it", what, err)
 		}
 	}
+	w.must(gormplugin.Move(w.db, &Loose{}, "below", gormplugin.Below("top")))
+	raw := gormplugin.AllowRawWrites(w.db) // which this process learns nothing of
+	w.must(raw.Exec("UPDATE looses SET id = 'TOP' WHERE id = 'top'").Error)
+	w.must(raw.Exec("UPDATE looses SET parent = 'TOP' WHERE id = 'below'").Error)
+	w.must(w.db.Model(&Loose{ID: "below"}).Update("name", "c").Error)
+	_, resolved = w.plugin.Resolver(&Loose{}).Resolve(t.Context(), "below")
+	w.must(resolved)
 }
