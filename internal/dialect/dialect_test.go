@@ -47,6 +47,7 @@ func TestAnswered_andRefuses(t *testing.T) {
 		{"a session that was ended", PostgreSQL, answered("57P01"), false, false},
 		{"a server that pgbouncer has lost", PostgreSQL, answered("08P01"), false, false},
 		{"a server that another pooler has lost", PostgreSQL, answered("58000"), false, false},
+		{"a server that Supavisor has lost", PostgreSQL, answered("XX000"), false, false},
 		{"a constraint that was deferred", PostgreSQL, answered("23503"), true, true},
 		{"a serialisation failure", PostgreSQL, answered("40001"), true, false},
 		{"an index row that is too long", PostgreSQL, answered("54000"), true, true},

@@ -105,9 +105,10 @@ func answeredByPostgres(err error) bool {
 
 // lostPostgres begin the SQLSTATEs of sessions that have ended instead of answering.
 var lostPostgres = []string{
-	"08",  // connection exception: a pooler's, such as pgbouncer's 08P01
-	"57P", // the server is shutting down, or has ended the session
-	"58",  // system error: a pooler's, or the server's panic
+	"08",    // connection exception: a pooler's, such as pgbouncer's 08P01
+	"57P",   // the server is shutting down, or has ended the session
+	"58",    // system error: a pooler's, or the server's panic
+	"XX000", // internal error: a pooler's, such as Supavisor's
 }
 
 // postgresIsolation is the isolation level of the transaction, and the session's usual one.
