@@ -138,10 +138,19 @@ func (d *Direct) run(statement func(query string, vars []any) (rows int64, err e
 	}
 	began := time.Now()
 	rows, err := statement(d.inlined())
-	d.DB.Logger.Trace(d.Context, began, func() (string, int64) {
-		return d.DB.Dialector.Explain(d.SQL.String(), d.Vars...), rows
-	}, err)
+	Trace(d.DB, began, d.Statement, rows, err)
 	return d.explained(err)
+}
+
+// Trace tells GORM's log about a statement as GORM does: without values if the log wants none.
+func Trace(db *gorm.DB, began time.Time, stmt *gorm.Statement, rows int64, err error) {
+	query, vars := stmt.SQL.String(), stmt.Vars
+	db.Logger.Trace(stmt.Context, began, func() (string, int64) {
+		if filter, ok := db.Logger.(gorm.ParamsFilter); ok {
+			query, vars = filter.ParamsFilter(stmt.Context, query, vars...)
+		}
+		return db.Dialector.Explain(query, vars...), rows
+	}, err)
 }
 
 // explained returns what a statement's error means to a caller. It rolls back a transaction that

@@ -233,8 +233,7 @@ func (s *statement) writeParts(ids []any, pin func(ids []any) (must int)) (writt
 		}
 		written += db.RowsAffected
 		if i < parts-1 {
-			sql, vars := stmt.SQL.String(), stmt.Vars
-			db.Logger.Trace(stmt.Context, began, func() (string, int64) { return db.Dialector.Explain(sql, vars...), db.RowsAffected }, nil)
+			table.Trace(db, began, stmt, db.RowsAffected, nil)
 			stmt.SQL.Reset()
 			stmt.Vars = nil
 		}
