@@ -107,8 +107,8 @@ func TestRenewer_renewsInTimeOrEndsByTheClock(t *testing.T) {
 	})
 }
 
-// A renewal that nobody has answered is sent again at once, and one that was refused after a tenth of
-// the lease.
+// A renewal that nobody has answered is sent again at once, and one that was refused after a tenth
+// of the lease.
 func TestRenewer_triesAgain(t *testing.T) {
 	const length = time.Minute
 	for took, pause := range map[time.Duration]time.Duration{time.Second: length/10 - time.Second, length / 3: 0} {

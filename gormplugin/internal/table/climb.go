@@ -37,8 +37,8 @@ func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
 }
 
 // Retrace reads, by primary keys, the rows with the given ids and those that were above them last
-// time. If one has moved since, further tries read what is above that one now; rows of several tries
-// were not there at one time. It returns nil if these do not lead to the top.
+// time. If one has moved since, further tries read what is above that one now; rows of several
+// tries were not there at one time. It returns nil if these do not lead to the top.
 func (t *Table) Retrace(db *gorm.DB, ids []any, tries int) (map[any]*Node, error) {
 	read := make(map[any]*Node, 2*len(ids))
 	for next := t.ancestry.lines(ids); len(next) > 0 && tries > 0; tries-- {

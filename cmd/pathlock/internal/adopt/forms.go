@@ -90,9 +90,10 @@ func (t *table) lead(column string, f treetable.Form, known map[string]int) (lea
 	return lead
 }
 
-// withoutOwner returns the table as it were without the owner of a row, or its tree's id, before the
-// first label of each path, and the column that has it: no form has a part that differs from tree to
-// tree. It returns the table itself, and "", if there is none. One number in all rows is no owner.
+// withoutOwner returns the table as it would be without the owner of a row, or its tree's id,
+// before the first label of each path, and the column that has it: no form has a part that differs
+// from tree to tree. It returns the table itself, and "", if there is none. One number in all rows
+// is no owner.
 func (t *table) withoutOwner(column, label string) (*table, string) {
 	known := t.rowsOf(label)
 	for _, owner := range t.order {

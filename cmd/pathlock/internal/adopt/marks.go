@@ -84,8 +84,9 @@ func (t *table) hasLive(name string) bool {
 
 // checkRowsBelow drops a mark if more live rows than marked ones are below marked rows, as in a
 // thread that shows the answers to a deleted comment, or if marked rows are below a live one that
-// one of its texts calls a bin: a move has put them there. These are part of the tree. A time stays a
-// mark with live rows below, as the plugin takes a gorm.DeletedAt for one: old code has left them.
+// one of its texts calls a bin: a move has put them there. These are part of the tree. A time stays
+// a mark with live rows below, as the plugin takes a gorm.DeletedAt for one: old code has left
+// them.
 func (s *shape) checkRowsBelow() {
 	if s.Deleted == "" || s.of.deleted != nil {
 		return
