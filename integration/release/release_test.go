@@ -108,15 +108,31 @@ var (
 	goDirective = regexp.MustCompile(`(?m)^go (\d+\.\d+)\.0$`)
 	ciVersions  = regexp.MustCompile(`(?m)^ +go: \["(1\.\d+)", "(1\.\d+)"\]$`)
 	ours        = regexp.MustCompile(`(` + regexp.QuoteMeta(rootPath) + `(?:/\S+)?) (v\S+)`)
+	asked       = regexp.MustCompile(`([\w/-]+) (\d+\.\d+)`)
 )
 
 // The two newest versions of Go are supported: the go directives keep code from using what the
 // older one lacks, and CI runs everything with both. All modules require one version of the
-// repository's published modules, which go.work replaces, and dependabot updates every module.
+// repository's published modules, which go.work replaces, and dependabot updates every module. The
+// list of requirements asks for what the root requires.
 func TestModules_agree(t *testing.T) {
 	versions := ciVersions.FindStringSubmatch(here.read(t, ".github/workflows/ci.yml"))
 	if versions == nil {
 		t.Fatal("the workflow does not name two versions of Go")
+	}
+	for _, page := range []string{"docs/what-it-asks.md", "docs/what-it-asks.zh-CN.md"} {
+		_, list, _ := strings.Cut(here.read(t, page), "\n- Go ")
+		list, _, _ = strings.Cut("Go "+list, "\n")
+		found := asked.FindAllStringSubmatch(list, -1)
+		for _, one := range found {
+			required := regexp.MustCompile(`(?im)(^|/)` + one[1] + `(/v\d+)? v?` + regexp.QuoteMeta(one[2]) + `\.`)
+			if !required.MatchString(here.read(t, "go.mod")) {
+				t.Errorf("%s asks for %s, and go.mod does not", page, one[0])
+			}
+		}
+		if len(found) < 6 {
+			t.Errorf("%s asks for %q", page, found)
+		}
 	}
 	for _, name := range []string{"README.md", "README.zh-CN.md"} {
 		if text := here.read(t, name); !strings.Contains(text, versions[1]) || !strings.Contains(text, versions[2]) {
