@@ -7,8 +7,8 @@ GO ?= go
 help: ## Lists the targets
 	@awk 'BEGIN { FS = ": ## " } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z-]+: ## / { printf "  %-12s %s\n", $$1, $$2 } \
-		/^#: / { printf "  %-12s %s\n", "", substr($$0, 4) }' $(MAKEFILE_LIST)
+		/^[a-z-]+: ## / { printf "  %-15s %s\n", $$1, $$2 } \
+		/^#: / { printf "  %-15s %s\n", "", substr($$0, 4) }' $(MAKEFILE_LIST)
 
 ##@ To see it
 

@@ -170,10 +170,32 @@ func TestTranslation_linksStayInTheLanguage(t *testing.T) {
 	}
 }
 
-// behaviour matches a row of the table of behaviours: its file, and what to look for there.
-var behaviour = regexp.MustCompile(`(?m)^\| .* \| \[.*\]\((.*)\) \| (?:` + "`(.*)`" + `)? ?\|$`)
+var (
+	// behaviour matches a row of the table of behaviours: its file, and what to look for there.
+	behaviour = regexp.MustCompile(`(?m)^\| .* \| \[.*\]\((.*)\) \| (?:` + "`(.*)`" + `)? ?\|$`)
+	// named matches the name of a test or of a file of Go.
+	named = regexp.MustCompile(`\bTest[A-Z]\w+|\b\w+\.go\b`)
+)
 
-// CONTRIBUTING.md says where each behaviour is: the files are there, and in them what it names.
+// sources returns all tests, and the names of all files of Go.
+func sources(t *testing.T, root string) (tests string, files map[string]bool) {
+	t.Helper()
+	var code strings.Builder
+	files = map[string]bool{}
+	testerr.Must(t, filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		if files[entry.Name()] = true; strings.HasSuffix(path, "_test.go") {
+			code.WriteString(readPage(t, path))
+		}
+		return nil
+	}))
+	return code.String(), files
+}
+
+// CONTRIBUTING.md says where each behaviour is: the files are there, and in them what it names. So
+// are the tests, and the files of Go, that it and the pages of proof name.
 func TestContributing_leadsToBehaviours(t *testing.T) {
 	root := filepath.Join("..", "..")
 	page := readPage(t, filepath.Join(root, "CONTRIBUTING.md"))
@@ -182,10 +204,18 @@ func TestContributing_leadsToBehaviours(t *testing.T) {
 			t.Errorf("%s: %v", found[0], err)
 		}
 	}
+	code, files := sources(t, root)
+	for _, path := range []string{"CONTRIBUTING.md", "proof/README.md", "proof/gallery/README.md"} {
+		for _, name := range named.FindAllString(readPage(t, filepath.Join(root, path)), -1) {
+			if !strings.Contains(code, "\nfunc "+name+"(") && !files[name] {
+				t.Errorf("%s names %s, which is not there", path, name)
+			}
+		}
+	}
 	rows := behaviour.FindAllStringSubmatch(page, -1)
 	for _, row := range rows {
 		text := readPage(t, filepath.Join(root, row[1]))
-		if named, err := regexp.MatchString(`\bfunc(tion)? (\(.*?\) )?`+row[2]+`\b`, text); row[2] != "" && (err != nil || !named) {
+		if there, err := regexp.MatchString(`\bfunc(tion)? (\(.*?\) )?`+row[2]+`\b`, text); row[2] != "" && (err != nil || !there) {
 			t.Errorf("%s has no function %s: %v", row[1], row[2], err)
 		}
 	}
