@@ -63,6 +63,13 @@ func (s *shape) notes() (notes []string) {
 			}
 		}
 	}
+	if s.SingleTree != "" {
+		for _, column := range sample.of.trees(nil) {
+			if sample.of.isConstant(column) && !s.Has(column) {
+				notes = append(notes, fmt.Sprintf("%[1]s is the same in all rows: if it says in which tree a row is, give --tree-column %[1]s to this command", column))
+			}
+		}
+	}
 	if sample.of.more {
 		notes = append(notes, fmt.Sprintf("a sample: the %s with the smallest keys say what the columns are, and %d are compared", shown.Count(sample.of.rows, "row", "rows"), s.of.rows))
 	}
