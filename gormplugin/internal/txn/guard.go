@@ -9,8 +9,8 @@
 //   - by an error after which the server has ended it already, or
 //   - when nobody has its handle.
 //
-// [Retry] repeats a transaction that the database has aborted in favour of others. A [Memento]
-// restores the values that a caller handed over, so that each try begins like the first.
+// [Retry] repeats a transaction that the database has aborted in favour of others. [CallerValues]
+// are restored, so that each try begins like the first.
 //
 // [Explain] says what an error of the database means to a transaction and to the caller.
 //

@@ -16,7 +16,7 @@ type retry struct {
 	// pristine is the statement as it was before its first callback. It is never run itself.
 	pristine *gorm.DB
 	// values are those of the caller's rows.
-	values *txn.Memento
+	values *txn.CallerValues
 }
 
 // retryKey marks, per instance, the further tries of a statement, which have no further tries of

@@ -11,13 +11,13 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Memento remembers the values that a caller handed to a statement, so that a further try begins
+// CallerValues are the values that a caller handed to a statement, so that a further try begins
 // with them: GORM, its hooks and this plugin write keys, times, paths and versions into them, which
 // mean nothing after a rollback.
 //
-// It knows the fields that GORM knows, associations included, and the entries of maps. It does not
-// undo what hooks do to fields that GORM ignores.
-type Memento struct {
+// They are the fields that GORM knows, associations included, and the entries of maps. What hooks
+// do to fields that GORM ignores is not undone.
+type CallerValues struct {
 	fields []rememberedField
 	pairs  []rememberedMap
 	// seen are the structs that were remembered already: associations can lead back.
@@ -37,60 +37,60 @@ type rememberedField struct{ place, value reflect.Value }
 type rememberedMap struct{ row, entries map[string]any }
 
 // Remember notes what a statement's values are.
-func Remember(stmt *gorm.Statement) *Memento {
-	m := &Memento{seen: make(map[address]bool)}
-	m.take(stmt.Context, stmt.Schema, reflect.ValueOf(stmt.Dest))
-	m.take(stmt.Context, stmt.Schema, reflect.ValueOf(stmt.Model))
-	return m
+func Remember(stmt *gorm.Statement) *CallerValues {
+	c := &CallerValues{seen: make(map[address]bool)}
+	c.take(stmt.Context, stmt.Schema, reflect.ValueOf(stmt.Dest))
+	c.take(stmt.Context, stmt.Schema, reflect.ValueOf(stmt.Model))
+	return c
 }
 
 // take remembers the rows of a model that v holds.
-func (m *Memento) take(ctx context.Context, s *schema.Schema, v reflect.Value) {
+func (c *CallerValues) take(ctx context.Context, s *schema.Schema, v reflect.Value) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		v = v.Elem()
 	}
 	switch v.Kind() {
 	case reflect.Slice, reflect.Array:
 		if v.CanSet() {
-			m.note(v) // GORM appends the rows that are returned
+			c.note(v) // GORM appends the rows that are returned
 		}
 		for i := range v.Len() {
-			m.take(ctx, s, v.Index(i))
+			c.take(ctx, s, v.Index(i))
 		}
 	case reflect.Map:
 		if pairs, ok := v.Interface().(map[string]any); ok {
-			m.pairs = append(m.pairs, rememberedMap{pairs, maps.Clone(pairs)})
+			c.pairs = append(c.pairs, rememberedMap{pairs, maps.Clone(pairs)})
 		}
 	case reflect.Struct:
 		if !v.CanAddr() || v.Type() != s.ModelType {
 			return
 		}
-		if here := (address{v.Addr().Pointer(), v.Type()}); !m.seen[here] {
-			m.seen[here] = true
-			m.takeRow(ctx, s, v)
+		if here := (address{v.Addr().Pointer(), v.Type()}); !c.seen[here] {
+			c.seen[here] = true
+			c.takeRow(ctx, s, v)
 		}
 	}
 }
 
 // takeRow remembers the fields of one row.
-func (m *Memento) takeRow(ctx context.Context, s *schema.Schema, row reflect.Value) {
+func (c *CallerValues) takeRow(ctx context.Context, s *schema.Schema, row reflect.Value) {
 	for _, f := range s.Fields {
-		place, ok := m.fieldOf(row, f.StructField.Index)
+		place, ok := c.fieldOf(row, f.StructField.Index)
 		if !ok || !place.CanSet() {
 			continue
 		}
-		m.note(place)
+		c.note(place)
 		// GORM assigns through a pointer that is there already.
 		if f.DBName != "" && place.Kind() == reflect.Pointer && !place.IsNil() && place.Type().Elem().Comparable() {
-			m.note(place.Elem())
+			c.note(place.Elem())
 		}
 	}
 	for _, relation := range s.Relationships.Relations {
 		if relation.Field.Schema != s {
 			continue // the other end of an association, whose field is the other model's
 		}
-		if place, ok := m.fieldOf(row, relation.Field.StructField.Index); ok && relation.FieldSchema != nil {
-			m.take(ctx, relation.FieldSchema, place)
+		if place, ok := c.fieldOf(row, relation.Field.StructField.Index); ok && relation.FieldSchema != nil {
+			c.take(ctx, relation.FieldSchema, place)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (m *Memento) takeRow(ctx context.Context, s *schema.Schema, row reflect.Val
 // fieldOf walks to a field. An index of -1-i is GORM's for an embedded pointer, behind which the
 // walk continues. If that pointer is nil, there is no field yet, and the pointer is remembered
 // instead.
-func (m *Memento) fieldOf(row reflect.Value, index []int) (reflect.Value, bool) {
+func (c *CallerValues) fieldOf(row reflect.Value, index []int) (reflect.Value, bool) {
 	for _, i := range index {
 		if i >= 0 {
 			row = row.Field(i)
@@ -106,7 +106,7 @@ func (m *Memento) fieldOf(row reflect.Value, index []int) (reflect.Value, bool) 
 		}
 		row = row.Field(-1 - i)
 		if row.IsNil() {
-			m.note(row)
+			c.note(row)
 			return row, false
 		}
 		row = row.Elem()
@@ -115,15 +115,15 @@ func (m *Memento) fieldOf(row reflect.Value, index []int) (reflect.Value, bool) 
 }
 
 // note remembers what is at a place.
-func (m *Memento) note(place reflect.Value) {
+func (c *CallerValues) note(place reflect.Value) {
 	value := reflect.New(place.Type()).Elem()
 	value.Set(place)
-	m.fields = append(m.fields, rememberedField{place, value})
+	c.fields = append(c.fields, rememberedField{place, value})
 }
 
 // Restore puts everything back. It does not write what was not changed: others may be reading that.
-func (m *Memento) Restore() {
-	for _, f := range slices.Backward(m.fields) {
+func (c *CallerValues) Restore() {
+	for _, f := range slices.Backward(c.fields) {
 		if f.place.Comparable() && f.value.Comparable() {
 			if !f.place.Equal(f.value) {
 				f.place.Set(f.value)
@@ -132,7 +132,7 @@ func (m *Memento) Restore() {
 			f.place.Set(f.value)
 		}
 	}
-	for _, p := range m.pairs {
+	for _, p := range c.pairs {
 		if !reflect.DeepEqual(p.row, p.entries) {
 			clear(p.row)
 			maps.Copy(p.row, p.entries)
@@ -143,7 +143,7 @@ func (m *Memento) Restore() {
 // Journal collects the mementos of the statements in one try of gormplugin.Transaction.
 type Journal struct {
 	mu       sync.Mutex
-	mementos []*Memento
+	mementos []*CallerValues
 }
 
 // journalKey is the context key of the journal.
@@ -161,18 +161,18 @@ func NoteHanded(stmt *gorm.Statement) {
 	if !ok {
 		return
 	}
-	m := Remember(stmt)
+	c := Remember(stmt)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.mementos = append(j.mementos, m)
+	j.mementos = append(j.mementos, c)
 }
 
 // Undo puts everything back, the last statement's values first.
 func (j *Journal) Undo() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, m := range slices.Backward(j.mementos) {
-		m.Restore()
+	for _, c := range slices.Backward(j.mementos) {
+		c.Restore()
 	}
 	j.mementos = nil
 }
