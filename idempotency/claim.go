@@ -79,7 +79,7 @@ func (k *Keys) claim(ctx context.Context, r *request, fingerprint string) (*row,
 func (k *Keys) takeover(ctx context.Context, r *request, fingerprint, lapsed string) (taken bool, err error) {
 	lease, keep := k.config.Lease.Milliseconds(), k.config.Keep.Milliseconds()
 	err = k.session(ctx).Transaction(func(tx *gorm.DB) error {
-		if err := tx.Exec(k.sql.seize, r.id).Error; err != nil {
+		if err := tx.Exec(k.sql.lockRow, r.id).Error; err != nil {
 			return err
 		}
 		done := tx.Exec(k.sql.takeover, fingerprint, r.attempt, lease, keep, r.id, lapsed)

@@ -26,7 +26,7 @@ var tableName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,50}(\.[a-z_][a-z0-9_]{0,5
 
 // statements are the SQL for one database and table.
 type statements struct {
-	create, check, read, insert, seize, takeover, mark, record, finish, settle, release, purge string
+	create, check, read, insert, lockRow, takeover, mark, record, finish, settle, release, purge string
 }
 
 // newStatements reads the files of a database.
@@ -45,7 +45,7 @@ func newStatements(d *dialect.Dialect, table string) (s statements, err error) {
 	fill := strings.NewReplacer("${table}", table, "${index}", base+"_expiry", "${now}", d.Millis)
 	for name, to := range map[string]*string{
 		own + "/create": &s.create, own + "/insert": &s.insert, own + "/purge": &s.purge,
-		own + "/seize": &s.seize, "check": &s.check, "read": &s.read, "takeover": &s.takeover, "mark": &s.mark, "record": &s.record, "finish": &s.finish,
+		own + "/lockrow": &s.lockRow, "check": &s.check, "read": &s.read, "takeover": &s.takeover, "mark": &s.mark, "record": &s.record, "finish": &s.finish,
 		"settle": &s.settle, "release": &s.release,
 	} {
 		text, err := files.ReadFile("sql/" + name + ".sql")
