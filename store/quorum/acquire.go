@@ -52,6 +52,13 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	return pathlock.Grant{Fence: granted.fence(), Asked: granted.asked(s.majority)}, nil
 }
 
+// key names a request, and its grant. Without a grant it is all that an owner has.
+type key struct {
+	tree  pathlock.Tree
+	owner pathlock.Owner
+	grant pathlock.GrantID
+}
+
 // request is an acquisition under way.
 type request struct {
 	pathlock.Acquisition
