@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/internal/lease"
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // Defaults of a [Locker].
@@ -151,3 +152,23 @@ func (l *Locker) ForceRelease(ctx context.Context, tree Tree, owner Owner) error
 
 // Ping reports whether the store can serve; the error matches [ErrUnavailable].
 func (l *Locker) Ping(ctx context.Context) error { return l.store.Ping(ctx) }
+
+// Shutdown waits for the releases under way in the background, retries included, so that a program
+// leaves no locks behind when it ends. Call it after the last request and before you close the
+// store.
+//
+// The error matches the context's if ctx ends first, and [ErrClosed] if the store has been closed
+// before, so that retries are pointless. Then the remaining locks end with their leases.
+//
+// After Shutdown, [Lock.ReleaseInBackground] does its work before it returns. Everything else works
+// as before.
+func (l *Locker) Shutdown(ctx context.Context) error {
+	left, failed, why := l.releases.Close(ctx)
+	switch {
+	case left > 0:
+		return fmt.Errorf("pathlock: %s still under way: %w", shown.Count(left, "release is", "releases are"), context.Cause(ctx))
+	case failed > 0:
+		return fmt.Errorf("pathlock: %s, and what they hold ends with its lease: %w", shown.Count(failed, "release failed", "releases failed"), why)
+	}
+	return nil
+}

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // releaseTimeout bounds how long a release waits for the store. Retries follow in the background.
@@ -275,24 +273,4 @@ func (l *Locker) retryRelease(u unneeded, first error) {
 		}
 		return isOver(err)
 	})
-}
-
-// Shutdown waits for the releases under way in the background, retries included, so that a program
-// leaves no locks behind when it ends. Call it after the last request and before you close the
-// store.
-//
-// The error matches the context's if ctx ends first, and [ErrClosed] if the store has been closed
-// before, so that retries are pointless. Then the remaining locks end with their leases.
-//
-// After Shutdown, [Lock.ReleaseInBackground] does its work before it returns. Everything else works
-// as before.
-func (l *Locker) Shutdown(ctx context.Context) error {
-	left, failed, why := l.releases.Close(ctx)
-	switch {
-	case left > 0:
-		return fmt.Errorf("pathlock: %s still under way: %w", shown.Count(left, "release is", "releases are"), context.Cause(ctx))
-	case failed > 0:
-		return fmt.Errorf("pathlock: %s, and what they hold ends with its lease: %w", shown.Count(failed, "release failed", "releases failed"), why)
-	}
-	return nil
 }
