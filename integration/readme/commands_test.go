@@ -1,6 +1,7 @@
 package readme
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/integration/internal/program"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -57,4 +59,16 @@ func TestREADME_commandsWork(t *testing.T) {
 	if tree := answers[3]; !strings.Contains(tree, `"path":"/post/1876"`) {
 		t.Errorf("the folders are %s before the last command", tree)
 	}
+}
+
+// The program starts although another process makes the root behind its look, which it does not
+// see: this one has a parent of 0, which is none.
+func TestREADME_programsStartAtOnce(t *testing.T) {
+	dir, addr := t.TempDir(), testnet.FreeAddr(t)
+	database(t, filepath.Join(dir, "folders.db"),
+		`CREATE TABLE folders (id INTEGER PRIMARY KEY AUTOINCREMENT, shelf_id INTEGER, parent_id INTEGER, name TEXT, path TEXT)`,
+		`INSERT INTO folders VALUES (1, 1, 0, '', '')`)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program.Build(t, "integration", "readme", "quickstart"), "-addr", addr)
+	cmd.Dir = dir
+	program.Run(t, cmd, addr)
 }

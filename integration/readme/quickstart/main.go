@@ -35,17 +35,17 @@ func main() {
 	flag.Parse()
 	locker := pathlock.New(memstore.New()) // for several processes: redisstore.Open
 	plugin := gormplugin.New(locker, gormplugin.Model(&Folder{}))
-	db, err := gorm.Open(gormlite.Open("file:folders.db?_txlock=immediate&_pragma=busy_timeout(5000)"))
+	db, err := gorm.Open(gormlite.Open("file:folders.db?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)"))
 	if err == nil {
 		err = db.Use(plugin)
 	}
 	if err == nil {
 		err = gormplugin.AutoMigrate(db)
 	}
-	if err == nil { // the root of shelf 1: it has no parent, and its name and its path are ""
+	if err == nil { // the root of shelf 1: no parent, an empty name and path
 		err = db.Where("shelf_id = ? AND parent_id IS NULL", 1).FirstOrCreate(&Folder{ShelfID: 1}).Error
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, gormplugin.ErrRootRow) { // ErrRootRow: another process has made it
 		log.Fatal(err)
 	}
 	locks := middleware.New(locker, plugin.Resolver(&Folder{}), middleware.Config{})
