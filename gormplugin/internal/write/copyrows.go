@@ -56,8 +56,7 @@ func (x *copying) copyAll() (all []*plan.Copied, err error) {
 	}
 	l := make(plan.TopArrivals)
 	l.Add(x.After, x.To.Tree)
-	tops, err := x.guardTop(l)
-	if err != nil {
+	if err := x.guardTop(l); err != nil {
 		return nil, err
 	}
 	for _, level := range levels {
@@ -72,7 +71,7 @@ func (x *copying) copyAll() (all []*plan.Copied, err error) {
 			}
 		}
 	}
-	if err := x.recheckTop(tops); err != nil {
+	if err := x.recheckTop(); err != nil {
 		return nil, err
 	}
 	if err := x.fetchCopy(); err != nil {

@@ -21,8 +21,6 @@ type inserting struct {
 	seen map[any]*table.Node
 	// keyless are the new rows whose path of ids lacks the key that the database will give them.
 	keyless []*arrival
-	// tops are the arrivals that are checked again after the write.
-	tops []*plan.TopArrival
 }
 
 // Survey takes the locks on the slots that are known before the transaction. It leaves a parent
@@ -133,7 +131,7 @@ func (k *inserting) prepare() ([]*arrival, error) {
 	if err := k.settle(rows); err != nil {
 		return nil, err
 	}
-	if k.tops, err = k.guardTop(plan.TopArrivalsOf(toPlan(rows))); err != nil {
+	if err := k.guardTop(plan.TopArrivalsOf(toPlan(rows))); err != nil {
 		return nil, err
 	}
 	taken := make(map[pathlock.Location]bool, len(rows))
@@ -182,7 +180,7 @@ func (k *inserting) settle(rows []*arrival) error {
 // fillIDs completes the paths of ids of new rows whose keys the database has made. A failure would
 // leave rows without a path in the table, so it ends the transaction.
 func (k *inserting) fillIDs() error {
-	if err := k.recheckTop(k.tops); err != nil {
+	if err := k.recheckTop(); err != nil {
 		return err
 	}
 	if len(k.keyless) == 0 {

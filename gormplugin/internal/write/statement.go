@@ -9,6 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/internal/gincontext"
@@ -51,6 +52,8 @@ type statement struct {
 	outer gorm.ConnPool
 	// slots are the places that the statement gives to rows.
 	slots []nameSlot
+	// tops are the arrivals at the tops of trees that are checked again after the write.
+	tops []*plan.TopArrival
 	// madeUp is the name of all new rows that have neither a name nor an id yet, "" before there is
 	// one. The locks of the survey are those of the write.
 	madeUp string

@@ -29,10 +29,10 @@ import (
 //   - SQLite has one writer at a time.
 
 // guardTop refuses rows that a statement is about to put at the top of trees where another row
-// forbids it. It returns the arrivals that [statement.recheckTop] checks again after the write.
-func (s *statement) guardTop(l plan.TopArrivals) (again []*plan.TopArrival, err error) {
+// forbids it. [statement.recheckTop] asks again after the write.
+func (s *statement) guardTop(l plan.TopArrivals) error {
 	if s.Table.Name == nil {
-		return nil, nil // no row is a root row
+		return nil // no row is a root row
 	}
 	rowLock := s.Dialect.Share
 	if !s.Asserts || s.Dialect.AsksLater {
@@ -40,11 +40,11 @@ func (s *statement) guardTop(l plan.TopArrivals) (again []*plan.TopArrival, err 
 	}
 	for _, at := range l.AtTops() {
 		if at.Root && at.AtTop > 1 {
-			return nil, &fault.RootRowError{Table: s.Table.TableName, Tree: at.Domain}
+			return &fault.RootRowError{Table: s.Table.TableName, Tree: at.Domain}
 		}
 		if s.Asserts && s.Dialect.LockTop != "" {
 			if err := s.lockTop(at); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		err := s.checkTop(at, 0, rowLock)
@@ -53,19 +53,19 @@ func (s *statement) guardTop(l plan.TopArrivals) (again []*plan.TopArrival, err 
 			err = s.checkTop(at, 0, s.Dialect.Share)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if s.Asserts && s.Dialect.AsksLater {
-			again = append(again, at)
+			s.tops = append(s.tops, at)
 		}
 	}
-	return again, nil
+	return nil
 }
 
 // recheckTop asks again after the rows are written, if the database needs that. A refusal would
 // leave them in the table, so that it ends the transaction.
-func (s *statement) recheckTop(again []*plan.TopArrival) error {
-	for _, at := range again {
+func (s *statement) recheckTop() error {
+	for _, at := range s.tops {
 		if err := s.checkTop(at, at.Rows, s.Dialect.Share); err != nil {
 			s.tx.Fail(err)
 			return err

@@ -207,7 +207,7 @@ func (k *updating) refuseMissed() error {
 // updateMoved writes rows, some of which move, and the paths of all that is below these.
 func (k *updating) updateMoved(a *assignment, x *plan.Effect) (err error) {
 	a.Change = *x.Change // with the parent that a path says
-	tops, descend, err := k.checkMoves(x)
+	descend, err := k.checkMoves(x)
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (k *updating) updateMoved(a *assignment, x *plan.Effect) (err error) {
 	if written == 0 && (len(x.Moves) > 0 || len(x.IDs()) == 0) {
 		return k.refuseMissed()
 	}
-	if err := k.recheckTop(tops); err != nil {
+	if err := k.recheckTop(); err != nil {
 		return err
 	}
 	if descend {
@@ -253,14 +253,14 @@ func (k *updating) updateMoved(a *assignment, x *plan.Effect) (err error) {
 
 // checkMoves looks at the new places of the rows, and below the rows. It refuses what could not be
 // written, and reports whether there are rows below.
-func (k *updating) checkMoves(x *plan.Effect) (tops []*plan.TopArrival, descend bool, err error) {
+func (k *updating) checkMoves(x *plan.Effect) (descend bool, err error) {
 	if err = k.checkSlots(x); err == nil {
-		tops, err = k.guardTop(x.TopArrivals)
+		err = k.guardTop(x.TopArrivals)
 	}
-	if err == nil {
-		descend, err = k.checkSubtrees(x.Moves)
+	if err != nil {
+		return false, err
 	}
-	return tops, descend, err
+	return k.checkSubtrees(x.Moves)
 }
 
 // writeMoved writes the rows that the update hits, in parts.
