@@ -24,8 +24,8 @@ type Selection struct {
 	Unscoped bool
 	// Lock is what the rows are locked with; "" for a plain read.
 	Lock string
-	// Order and Limit are clauses of the statement for which the rows are read.
-	Order, Limit clause.Expression
+	// Ends are clauses behind the condition, such as a LIMIT.
+	Ends []clause.Expression
 }
 
 // AppendTo appends a SELECT of the table's place columns to d.
@@ -49,10 +49,8 @@ func (s Selection) AppendTo(d *Direct) {
 		where = clause.Expr{SQL: "? AND (?)", Vars: []any{t.KeyIn(Column(t.Key), s.Keys), t.AlsoWhere(where)}}
 	}
 	d.Add(" WHERE ?", where)
-	for _, c := range []clause.Expression{s.Order, s.Limit} {
-		if c != nil {
-			d.Add(" ?", c)
-		}
+	for _, c := range s.Ends {
+		d.Add(" ?", c)
 	}
 	if s.Lock != "" {
 		d.Add(" " + s.Lock)

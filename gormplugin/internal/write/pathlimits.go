@@ -107,7 +107,7 @@ func (s *statement) checkRoom(some []plan.Move, all map[plan.Spot]plan.Move) err
 		near.Lock = s.Dialect.Newest
 	}
 	if len(all) == 1 {
-		near.Limit = clause.Expr{SQL: "LIMIT 1"}
+		near.Ends = []clause.Expression{clause.Expr{SQL: "LIMIT 1"}}
 	}
 	rows, err := t.ReadRanges(s.DB, near)
 	for _, n := range rows {

@@ -43,11 +43,10 @@ func selectionOf(t *table.Table, stmt *gorm.Statement, ids []any, lock string) t
 		s.Keys = ids
 		return s
 	}
-	if c, ok := stmt.Clauses["ORDER BY"]; ok {
-		s.Order = c
-	}
-	if c, ok := stmt.Clauses["LIMIT"]; ok {
-		s.Limit = c
+	for _, name := range []string{"ORDER BY", "LIMIT"} {
+		if c, ok := stmt.Clauses[name]; ok {
+			s.Ends = append(s.Ends, c)
+		}
 	}
 	return s
 }
@@ -106,11 +105,9 @@ func (s *statement) survey(stmt *gorm.Statement, also []any) (plan.Hits, map[any
 	t, sole := s.Table, s.soleKey(stmt)
 	also = slices.DeleteFunc(slices.Clone(also), func(id any) bool { return id == nil })
 	// A survey either relies on what the request has read before, or reads everything.
-	if read := t.Recalled(s.DB); read != nil {
-		if hit, known, ok := knownSurvey(t, sole, read, also); ok {
-			hit.Recalled = true
-			return hit, known, nil
-		}
+	if hit, known, ok := knownSurvey(t, sole, t.Recalled(s.DB), also); ok {
+		hit.Recalled = true
+		return hit, known, nil
 	}
 	if t.IsLeaf {
 		hit, err := s.targetsOf(stmt, nil, "")
@@ -152,17 +149,14 @@ func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any
 	name, key, parent := clause.Table{Name: t.TableName}, clause.Column{Name: t.Key.DBName}, clause.Column{Name: t.Parent.DBName}
 	// UNION, unlike UNION ALL, ends even if rows are each other's parents.
 	d.Add("WITH RECURSIVE up (id, above, hit) AS (")
-	chosen := hits.Order != nil || hits.Limit != nil
-	if chosen {
+	if hits.Ends != nil {
 		d.Add("SELECT * FROM (")
 	}
 	d.Add("SELECT ?, ?, 1 AS hit FROM ? WHERE ?", key, parent, name, t.Matching(hits.Where, hits.Unscoped))
-	for _, c := range []clause.Expression{hits.Order, hits.Limit} {
-		if c != nil {
-			d.Add(" ?", c)
-		}
+	for _, c := range hits.Ends {
+		d.Add(" ?", c)
 	}
-	if chosen {
+	if hits.Ends != nil {
 		d.Add(") AS chosen")
 	}
 	if len(also) > 0 {

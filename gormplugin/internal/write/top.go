@@ -89,7 +89,7 @@ func (s *statement) checkTop(at *plan.TopArrival, own int, rowLock string) error
 	default:
 		where = clause.And(where, clause.Eq{Column: table.Column(t.Path), Value: t.PathForm.Print("")})
 	}
-	found, err := t.Read(s.DB, table.Selection{Where: where, Lock: rowLock, Limit: clause.Expr{SQL: fmt.Sprintf("LIMIT %d", limit)}})
+	found, err := t.Read(s.DB, table.Selection{Where: where, Lock: rowLock, Ends: []clause.Expression{clause.Expr{SQL: fmt.Sprintf("LIMIT %d", limit)}}})
 	if err != nil || len(found) < limit {
 		return err
 	}
