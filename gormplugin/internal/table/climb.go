@@ -41,7 +41,7 @@ func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
 // tries were not there at one time. It returns nil if these do not lead to the top.
 func (t *Table) Retrace(db *gorm.DB, ids []any, tries int) (map[any]*Node, error) {
 	read := make(map[any]*Node, 2*len(ids))
-	for next := t.ancestry.lines(ids); len(next) > 0 && tries > 0; tries-- {
+	for next, _ := t.ancestry.lines(ids); len(next) > 0 && tries > 0; tries-- {
 		rows, err := t.Read(db, Selection{Keys: next})
 		if err != nil {
 			return nil, err
@@ -54,7 +54,7 @@ func (t *Table) Retrace(db *gorm.DB, ids []any, tries int) (map[any]*Node, error
 		if len(missing) == 0 {
 			return found, nil
 		}
-		next = t.ancestry.lines(missing)
+		next, _ = t.ancestry.lines(missing)
 	}
 	return nil, nil
 }
@@ -189,40 +189,37 @@ type name struct {
 	value  any
 }
 
-// lines returns the ids, and those of all rows above them; nil if these are not known.
-func (a *ancestry) lines(ids []any) (all []any) {
+// lines returns the ids, and those of all rows above them, unless these are not known.
+func (a *ancestry) lines(ids []any) (all []any, known bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	seen := make(map[any]bool, 2*len(ids))
-	for _, id := range ids {
+	for _, id := range ids { // rows that were read at different times may be each other's parents
 		for id != nil && !seen[id] {
 			parent, known := a.parent[id]
 			if !known {
-				return nil
+				return nil, false
 			}
 			seen[id], all = true, append(all, id)
 			id = parent
 		}
 	}
-	return all
+	return all, true
 }
 
 // above returns the ids of the rows above those with the names, unless they are not known.
 func (a *ancestry) above(names []name) (ids []any, known bool) {
+	known = true
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	for _, name := range names {
-		id, known := a.parent[a.named[name]]
-		// Rows that were read at different times may have been each other's parents.
-		for known && id != nil && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-			id, known = a.parent[id]
-		}
-		if !known {
-			return nil, false
-		}
+		parent, found := a.parent[a.named[name]]
+		ids, known = append(ids, parent), known && found
 	}
-	return ids, true
+	a.mu.Unlock()
+	if !known {
+		return nil, false
+	}
+	return a.lines(ids)
 }
 
 // learn notes the parents of rows that were read.
