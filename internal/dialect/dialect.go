@@ -152,9 +152,11 @@ type Dialect struct {
 	// Refuses reports whether an error says that the database refuses a row because of a
 	// constraint, a trigger, or a limit. It may accept other rows.
 	Refuses func(error) bool
-	// Probe finds out whether an error has ended the transaction; nil where no error ends one
-	// unseen.
-	Probe *probe
+	// Probe asks whether a transaction is still open; nil where no error ends one unseen. An error
+	// means that nobody knows. Harmless reports whether an error of the driver is known to leave
+	// the transaction open; nil where none is.
+	Probe    func(context.Context, *sql.Tx) (open bool, err error)
+	Harmless func(error) bool
 	// TooLong reports whether an error means that a value is too long for a column or an index, and
 	// which: names is "" if the error does not tell.
 	TooLong func(error) (names string, ok bool)
@@ -243,14 +245,6 @@ func (d *Dialect) Bind(query string) string {
 		b.WriteByte(query[i])
 	}
 	return b.String()
-}
-
-// probe asks a database whether a transaction has ended.
-type probe struct {
-	// Harmless reports whether an error of the driver is known to leave the transaction open.
-	Harmless func(error) bool
-	// Open reports whether the transaction is open. An error means that nobody knows.
-	Open func(context.Context, *sql.Tx) (bool, error)
 }
 
 // The forms that PostgreSQL and SQLite share.

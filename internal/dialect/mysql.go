@@ -55,7 +55,8 @@ var MySQL = &Dialect{
 	Classify:          classifyMySQL,
 	Refuses:           refusesMySQL,
 	Duplicate:         duplicateMySQL,
-	Probe:             probeMySQL(),
+	Probe:             probeMySQL,
+	Harmless:          harmlessMySQL,
 	TooLong:           tooLongMySQL,
 	Answered:          answeredByMySQL,
 }
@@ -205,37 +206,35 @@ func refusesMySQL(err error) bool {
 	return ok && (classifyMySQL(err) == FailureUnfit || slices.Contains([]string{"22", "23", "44", "45"}, string(e.SQLState[:2])))
 }
 
+// harmlessMySQL goes by the errors that only end their statement.
+func harmlessMySQL(err error) bool {
+	switch MySQLNumber(err) {
+	case 0, // without an answer the connection is gone, and the transaction with it
+		1054, 1064, 1146: // a column, a syntax, a table that is not there
+		return true
+	}
+	kind := classifyMySQL(err)
+	return kind == FailureDuplicate || kind == FailureReference || kind == FailureUnfit
+}
+
 // probeMySQL asks by a savepoint. Outside of a transaction, no savepoint is set, so there is none
 // to release.
-func probeMySQL() *probe {
+func probeMySQL(ctx context.Context, tx *sql.Tx) (open bool, err error) {
 	const noSavepoint = 1305 // ER_SP_DOES_NOT_EXIST
-	return &probe{
-		Harmless: func(err error) bool {
-			switch MySQLNumber(err) {
-			case 0, // without an answer the connection is gone, and the transaction with it
-				1054, 1064, 1146: // a column, a syntax, a table that is not there
-				return true
-			}
-			kind := classifyMySQL(err)
-			return kind == FailureDuplicate || kind == FailureReference || kind == FailureUnfit
-		},
-		Open: func(ctx context.Context, tx *sql.Tx) (bool, error) {
-			var commits bool
-			// Without autocommit, the server has begun another transaction in the place of the one
-			// that ended.
-			if err := tx.QueryRowContext(ctx, "SELECT @@autocommit").Scan(&commits); err != nil || !commits {
-				return false, err
-			}
-			if _, err := tx.ExecContext(ctx, "SAVEPOINT pathlock_probe"); err != nil {
-				return false, err
-			}
-			_, err := tx.ExecContext(ctx, "RELEASE SAVEPOINT pathlock_probe")
-			if MySQLNumber(err) == noSavepoint {
-				return false, nil
-			}
-			return err == nil, err
-		},
+	// Without autocommit, the server has begun another transaction in the place of the one that
+	// ended.
+	var commits bool
+	if err := tx.QueryRowContext(ctx, "SELECT @@autocommit").Scan(&commits); err != nil || !commits {
+		return false, err
 	}
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT pathlock_probe"); err != nil {
+		return false, err
+	}
+	_, err = tx.ExecContext(ctx, "RELEASE SAVEPOINT pathlock_probe")
+	if MySQLNumber(err) == noSavepoint {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // mysqlGrammar is MariaDB's, too. There, sql_mode may allow [names], and compound statements

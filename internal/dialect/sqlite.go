@@ -36,7 +36,7 @@ var SQLite = &Dialect{
 	Classify:       classifySQLite,
 	Refuses:        refusesSQLite,
 	Duplicate:      duplicateSQLite,
-	Probe:          probeSQLite(),
+	Probe:          probeSQLite,
 }
 
 // The messages of SQLite, and of database/sql, that matter in other places, too.
@@ -98,17 +98,12 @@ func refusesSQLite(err error) bool {
 
 // probeSQLite asks by a BEGIN, which SQLite refuses within a transaction. Otherwise BEGIN begins
 // another one, which the caller rolls back in the place of the ended one.
-func probeSQLite() *probe {
-	return &probe{
-		Harmless: func(error) bool { return false },
-		Open: func(ctx context.Context, tx *sql.Tx) (bool, error) {
-			_, err := tx.ExecContext(ctx, "BEGIN")
-			if err != nil && strings.Contains(err.Error(), "within a transaction") {
-				return true, nil
-			}
-			return false, err
-		},
+func probeSQLite(ctx context.Context, tx *sql.Tx) (open bool, err error) {
+	_, err = tx.ExecContext(ctx, "BEGIN")
+	if err != nil && strings.Contains(err.Error(), "within a transaction") {
+		return true, nil
 	}
+	return false, err
 }
 
 // sqliteGrammar takes the END of a body for that of the transaction.

@@ -140,16 +140,17 @@ func (t *Transaction) askingForRetry(err error) error {
 // hasEnded reports whether the failure of a statement has ended the transaction on the server, or
 // may have.
 func (t *Transaction) hasEnded(err error) bool {
-	if t.guard.Dialect.Classify(err) == dialect.FailureEnded {
+	d := t.guard.Dialect
+	if d.Classify(err) == dialect.FailureEnded {
 		return true
 	}
-	if t.guard.Dialect.FailureOf(err) == pathlock.FailureDatabase {
+	if d.FailureOf(err) == pathlock.FailureDatabase {
 		t.troubled.Store(true)
 	}
-	probe := t.guard.Dialect.Probe
-	if _, ended := t.reliance(); probe == nil || ended || t.Failed() != nil || errors.Is(err, gorm.ErrRecordNotFound) || probe.Harmless(err) {
+	_, ended := t.reliance()
+	if d.Probe == nil || ended || t.Failed() != nil || errors.Is(err, gorm.ErrRecordNotFound) || d.Harmless != nil && d.Harmless(err) {
 		return false
 	}
-	open, unanswered := probe.Open(context.WithoutCancel(t.ctx), t.Tx)
+	open, unanswered := d.Probe(context.WithoutCancel(t.ctx), t.Tx)
 	return unanswered != nil || !open
 }

@@ -130,7 +130,7 @@ func (t *Transaction) settleRows() {
 	if relied, _ := t.reliance(); !relied || !t.unseen.CompareAndSwap(true, false) || t.Failed() != nil {
 		return
 	}
-	if open, err := probe.Open(context.WithoutCancel(t.ctx), t.Tx); err != nil || !open {
+	if open, err := probe(context.WithoutCancel(t.ctx), t.Tx); err != nil || !open {
 		t.Fail(fault.Retryable(cmp.Or(err, errEndedUnseen)))
 	}
 }

@@ -64,7 +64,7 @@ type copying struct {
 // Copy makes the copy: in the transaction that db is in, or else in one of its own, which begins
 // once the path locks are granted.
 func (e *Engine) Copy(db *gorm.DB, req *CopyRequest) (err error) {
-	s := &statement{Engine: e, DB: db, Table: req.Table, pathLocks: pathLocks{Operation: "copy", Note: "copy in " + req.Table.TableName}}
+	s := &statement{Engine: e, DB: db, Table: req.Table, Operation: "copy", Note: "copy in " + req.Table.TableName}
 	x := &copying{statement: s, req: req}
 	if s.tx, err = e.TransactionOf(db); err != nil {
 		return err

@@ -13,20 +13,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 )
 
-// pathLocks are the path locks of a statement.
-type pathLocks struct {
-	// Operation is what the statement does, in a word, where its context names no operation.
-	Operation string
-	// Note says what the statement does, to those whom its locks block.
-	Note string
-	// scope owns the locks, and locks are those that were taken before the transaction began.
-	scope *pathlock.Scope
-	locks []*pathlock.Lock
-	// Fence is the highest fence of the locks that were taken within the transaction, 0 if the lock
-	// store was away.
-	Fence uint64
-}
-
 // soleWriterWait is how long a transaction waits for path locks if it is the database's only
 // writer, or must become it: long enough for a holder that has finished to release. A holder that
 // must still write needs this transaction to end.

@@ -93,7 +93,7 @@ func (c *refusedContext) Err() error { return c.err }
 // in. If lock is set, it first takes their path locks. It returns where the nodes are, in the order
 // of the keys. Plans and assertions treat them as rows that are about to be deleted.
 func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool) (_ []pathlock.Location, err error) {
-	s := &statement{Engine: e, DB: db, Table: t, nodes: &assertedNodes{keys, lock}, pathLocks: pathLocks{Operation: "raw", Note: "raw SQL on " + t.TableName}}
+	s := &statement{Engine: e, DB: db, Table: t, nodes: &assertedNodes{keys, lock}, Operation: "raw", Note: "raw SQL on " + t.TableName}
 	s.tx, err = e.TransactionOf(db)
 	switch {
 	case err != nil:

@@ -32,7 +32,6 @@ type verb interface {
 // share, or a copy, or an assertion.
 type statement struct {
 	*Engine
-	pathLocks
 	DB    *gorm.DB
 	Table *table.Table
 	// writer and verb know how the statement is written; nil for a copy and an assertion, which are
@@ -50,6 +49,16 @@ type statement struct {
 	tx    *txn.Transaction
 	begun *txn.Handle
 	outer gorm.ConnPool
+	// Operation is what the statement does, in a word, where its context names no operation.
+	Operation string
+	// Note says what the statement does, to those whom its locks block.
+	Note string
+	// scope owns its path locks, and locks are those that were taken before the transaction began.
+	scope *pathlock.Scope
+	locks []*pathlock.Lock
+	// Fence is the highest fence of the locks that were taken within the transaction, 0 if the lock
+	// store was away.
+	Fence uint64
 	// slots are the places that the statement gives to rows.
 	slots []nameSlot
 	// tops are the arrivals at the tops of trees that are checked again after the write.
@@ -125,7 +134,7 @@ func (e *Engine) beginGuarded(w *writer, db *gorm.DB, t *table.Table) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	s := &statement{Engine: e, DB: db, Table: t, writer: w, op: instance[*Operation](db, operationKey), pathLocks: pathLocks{Operation: w.operation, Note: w.note + t.TableName}}
+	s := &statement{Engine: e, DB: db, Table: t, writer: w, op: instance[*Operation](db, operationKey), Operation: w.operation, Note: w.note + t.TableName}
 	s.verb = w.verb(s)
 	db.InstanceSet(statementKey, s)
 	elsewhere := e.ChooseManaged(db, w.chain(table.ResolverCallback))
