@@ -34,9 +34,6 @@ func (p *inUse) inTurn(db *gorm.DB, try func() error) error {
 		}
 		return struct{}{}, err
 	}, backoff.WithBackOff(backoff.NewConstantBackOff(migrationPause)), backoff.WithMaxElapsedTime(migrationWait))
-	if last, ok := errors.AsType[*backoff.PermanentError](err); ok {
-		return last.Unwrap()
-	}
 	return err
 }
 

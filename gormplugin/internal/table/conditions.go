@@ -97,10 +97,7 @@ type aliased struct {
 
 // Build implements [clause.Expression].
 func (a aliased) Build(b clause.Builder) {
-	stmt, ok := b.(*gorm.Statement)
-	if !ok {
-		return
-	}
+	stmt := b.(*gorm.Statement) // GORM has no other builder
 	table := stmt.Table
 	stmt.Table = a.alias
 	a.condition.Build(b)

@@ -199,16 +199,11 @@ func (t *Table) UpdateDirect(db *gorm.DB, set *schema.Field, value any, where cl
 func (t *Table) Source(db *gorm.DB) *Direct {
 	d := t.Direct(db)
 	resolve := db.Callback().Row().Get(ResolverCallback)
-	if _, running := db.Statement.ConnPool.(gorm.TxCommitter); running || resolve == nil {
-		return d
+	if _, running := db.Statement.ConnPool.(gorm.TxCommitter); !running && resolve != nil {
+		chosen := db.Session(&gorm.Session{NewDB: true}).Set(sourceKey, struct{}{}).Model(t.Fresh())
+		resolve(chosen)
+		d.ConnPool = chosen.Statement.ConnPool
 	}
-	chosen := db.Session(&gorm.Session{NewDB: true}).Set(sourceKey, struct{}{}).Model(t.Fresh())
-	if err := chosen.Statement.Parse(chosen.Statement.Model); err != nil {
-		_ = d.AddError(err)
-		return d
-	}
-	resolve(chosen)
-	d.ConnPool = chosen.Statement.ConnPool
 	return d
 }
 

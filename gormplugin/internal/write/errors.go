@@ -131,15 +131,9 @@ func indexed(t *table.Table, index string) (columns []string) {
 // keyTaken reports whether the error of a statement's own write says that a row has the primary key
 // already.
 func (s *statement) keyTaken() bool {
-	if s.cause == nil {
-		return false
-	}
 	t := s.Table
 	taken := t.Dialect.Duplicate(s.cause)
-	if isPrimary(t, taken.Index) {
-		return true
-	}
-	return len(taken.Columns) == 1 && hasColumn(t, taken.Columns, t.Key)
+	return isPrimary(t, taken.Index) || len(taken.Columns) == 1 && hasColumn(t, taken.Columns, t.Key)
 }
 
 // hasColumn reports whether columns, each as table.column, have a field's column of the table.
