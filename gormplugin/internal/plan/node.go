@@ -79,8 +79,8 @@ func (h Hits) IDs() []any {
 type Move struct {
 	*Node
 	// After is the row as the change leaves it.
-	After    *Node
-	From, To pathlock.Location
+	After *Node
+	To    pathlock.Location
 	// Restored is set for a row that was deleted before: it had no place.
 	Restored bool
 	// SamePaths is set for a detour, after which the rows below have the paths that they had

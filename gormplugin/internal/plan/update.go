@@ -179,15 +179,15 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 		u.TopArrivals.Add(after, to.Tree)
 	}
 	after.Version++
-	m := Move{Node: n, After: after, To: to, Restored: restored}
+	r := route{to: to}
 	if !restored {
-		if m.From, err = s.Location(n); err != nil {
+		if r.from, err = s.Location(n); err != nil {
 			return err
 		}
-		u.Claims.Add(m.From)
+		u.Claims.Add(r.from)
 	}
-	u.places[n.ID] = route{m.From, m.To}
-	u.Moves = append(u.Moves, m)
+	u.places[n.ID] = r
+	u.Moves = append(u.Moves, Move{Node: n, After: after, To: to, Restored: restored})
 	for _, id := range []any{n.Parent, after.Parent} {
 		parent := u.Parents[id]
 		// A row that the update restores, too, asserts what is above it by itself.
