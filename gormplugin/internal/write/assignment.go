@@ -32,7 +32,7 @@ type assignment struct {
 func (a *assignment) touches() bool { return a.place || a.Restores || a.Deletes }
 
 // assignmentIn returns what the update in stmt assigns, as GORM itself works it out. It adds the
-// conditions on the primary key to stmt.
+// conditions on the primary key to stmt, and refuses what [checkForeign] does.
 func (s *statement) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 	t, a := s.Table, &assignment{}
 	if c, ok := stmt.Clauses["SET"]; ok {
@@ -109,7 +109,7 @@ func (s *statement) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 	if alone != nil && a.Name == nil && a.Parent == nil && a.Path+a.IDs == "" && !a.StatesPath {
 		return nil, t.Unsupported("%q follows from the place of a row, and cannot be set: use gormplugin.Move", alone.DBName)
 	}
-	return a, nil
+	return a, checkForeign(t, stmt, a)
 }
 
 // takeAssigned notes what is assigned to a column that says where a row is, and returns it in plain

@@ -24,9 +24,6 @@ type updating struct {
 // and its hooks.
 func (k *updating) Survey() (bool, error) {
 	a, stmt, err := k.rehearse()
-	if err == nil {
-		err = checkForeign(k.Table, stmt, a)
-	}
 	if err != nil || !a.touches() || !hasCondition(stmt) && !k.DB.AllowGlobalUpdate {
 		return false, err
 	}
@@ -57,9 +54,6 @@ func (k *updating) Write() error {
 		}
 	}
 	a, err := k.assignmentIn(stmt)
-	if err == nil {
-		err = checkForeign(t, stmt, a)
-	}
 	if err == nil && a.Parent != nil && *a.Parent == nil {
 		err = t.ClearParents(stmt.Context, stmt.ReflectValue)
 	}
