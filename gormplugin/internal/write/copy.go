@@ -57,8 +57,6 @@ type copying struct {
 	known   map[any]*table.Node
 	// newest is the dialect's Newest if a snapshot has a row where the top of the copy goes.
 	newest string
-	// written is set once there are new rows.
-	written bool
 }
 
 // Copy makes the copy: in the transaction that db is in, or else in one of its own, which begins
@@ -112,7 +110,7 @@ func (x *copying) copyWithin() error {
 		return err
 	}
 	x.slots = []nameSlot{{x.To, x.After}}
-	return x.copyRows()
+	return x.settled(x.copyRows())
 }
 
 // planCopy reads where the row is and where its copy goes.

@@ -20,24 +20,19 @@ import (
 // copiedAtOnce is how many rows a statement copies: it lists some of them seven times.
 const copiedAtOnce = 100
 
-// copyRows carries out a plan whose rows are locked. If that fails once there are new rows, the
-// transaction ends, even if the caller ignores the error.
+// copyRows carries out a plan whose rows are locked.
 func (x *copying) copyRows() error {
 	all, err := x.copyAll()
 	if err != nil {
 		if x.written {
 			x.slots = nil // the row there is the copy
-			x.tx.Fail(err)
 		}
 		return err
 	}
 	x.req.Rows = int64(len(all))
 	x.tx.Writing.Unlock() // what is attached may be written by the plugin, too
 	defer x.tx.Writing.Lock()
-	if err = x.copyAttached(all); err != nil {
-		x.tx.Fail(err) // it would leave rows without what belongs to them
-	}
-	return err
+	return x.copyAttached(all)
 }
 
 // copyAll copies the subtree and its leaves, and returns the copies.

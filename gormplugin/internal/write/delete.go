@@ -77,26 +77,21 @@ func (k *deleting) Write() error {
 	if k.builds("RETURNING") && len(ids) < len(gone.IDs()) {
 		return t.Unsupported("RETURNING would lack rows that lie below others of the statement, or that were deleted before: read the rows first, or delete them apart")
 	}
+	k.written = true
 	if err := k.removeDead(dead); err != nil {
-		k.tx.Fail(err)
 		return err
 	}
 	below, err := k.removeBelow(gone.Tops, nil)
 	if err != nil {
-		k.tx.Fail(err)
 		return err
 	}
+	k.written = below > 0 || len(dead) > 0
 	written, err := k.writeParts(ids, func(ids []any) int {
 		pin(t, db.Statement, ids)
 		return len(ids)
 	})
 	switch {
-	case below == 0 && len(dead) == 0:
-		return err
-	case err != nil:
-		// Other rows are gone already. The transaction ends even if the caller ignores the
-		// error.
-		k.tx.Fail(err)
+	case err != nil, below == 0 && len(dead) == 0:
 		return err
 	case written == 0:
 		return k.missed(int64(len(ids)), 0)
@@ -143,7 +138,6 @@ func (k *updating) mark(a *assignment, gone *plan.Effect) error {
 	// It starts from all rows, not from the topmost: what lies between may be marked by now.
 	below, err := k.removeBelow(slices.Collect(maps.Values(gone.Live)), a.marks)
 	if err != nil {
-		k.tx.Fail(err)
 		return err
 	}
 	k.op.wentAlong(below)

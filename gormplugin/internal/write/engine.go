@@ -124,7 +124,16 @@ func (s *statement) run() (err error) {
 	if t, err := s.guardedTable(stmt, s.writer.deletes); err != nil || t != s.Table {
 		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, s.Table.TableName, name))
 	}
-	return s.verb.Write()
+	return s.settled(s.verb.Write())
+}
+
+// settled ends the transaction if a statement fails that has written something already, even if the
+// caller ignores the error.
+func (s *statement) settled(err error) error {
+	if err != nil && s.written && s.tx != nil {
+		s.tx.Fail(err)
+	}
+	return err
 }
 
 // checkUnguarded refuses a statement that another callback has directed to a guarded table since
@@ -197,14 +206,11 @@ func (s *statement) ensureTransaction() error {
 	return s.becomeWriter()
 }
 
-// missed ends the transaction, because a write has hit other rows than those that were locked and
-// checked for it.
+// missed is the error of a write that has hit other rows than those that were locked and checked
+// for it. It ends the transaction.
 func (s *statement) missed(want, got int64) error {
-	err := &fault.MissedRowsError{Table: s.Table.TableName, Planned: want, Written: got}
-	if s.tx != nil {
-		s.tx.Fail(err)
-	}
-	return err
+	s.written = true
+	return &fault.MissedRowsError{Table: s.Table.TableName, Planned: want, Written: got}
 }
 
 // writeParts writes the statement in parts, so that its size does not depend on the number of rows.
@@ -216,6 +222,11 @@ func (s *statement) writeParts(ids []any, pin func(ids []any) (must int)) (writt
 	if one := stmt.ReflectValue.Kind() == reflect.Struct; s.builds("RETURNING") && (len(ids) > size || one && len(ids) > 1) {
 		return 0, s.Table.Unsupported("RETURNING of %d rows: it takes a slice, as a struct gets one row, and at most %d rows", len(ids), size)
 	}
+	if len(ids) > size { // GORM may have begun no transaction, and all parts are one write
+		if err := s.ensureTransaction(); err != nil {
+			return 0, err
+		}
+	}
 	parts := max((len(ids)+size-1)/size, 1)
 	for i := range parts {
 		part := ids[i*size : min((i+1)*size, len(ids))]
@@ -223,15 +234,13 @@ func (s *statement) writeParts(ids []any, pin func(ids []any) (must int)) (writt
 		began := time.Now()
 		s.write()
 		if db.Error != nil {
-			if written > 0 {
-				s.tx.Fail(db.Error)
-			}
 			return written, db.Error
 		}
 		if rows := db.RowsAffected; rows > int64(len(part)) || rows < int64(must) && (rows > 0 || len(ids) > 1 || s.op != nil) {
 			return written, s.missed(int64(must), rows)
 		}
 		written += db.RowsAffected
+		s.written = s.written || written > 0
 		if i < parts-1 {
 			table.Trace(db, began, stmt, db.RowsAffected, nil)
 			stmt.SQL.Reset()

@@ -107,7 +107,10 @@ func (k *inserting) insert() error {
 }
 
 // create has GORM write the rows.
-func (s *statement) create() { s.maps.note(s.DB.Statement, s.write) }
+func (s *statement) create() {
+	s.maps.note(s.DB.Statement, s.write)
+	s.written = s.written || s.DB.Error == nil
+}
 
 // prepare gives every row its path, and asserts that the row's parent is, and stays, where the path
 // says. It returns the rows.
@@ -177,8 +180,7 @@ func (k *inserting) settle(rows []*arrival) error {
 	})
 }
 
-// fillIDs completes the paths of ids of new rows whose keys the database has made. A failure would
-// leave rows without a path in the table, so it ends the transaction.
+// fillIDs completes the paths of ids of new rows whose keys the database has made.
 func (k *inserting) fillIDs() error {
 	if err := k.recheckTop(); err != nil {
 		return err
@@ -192,7 +194,6 @@ func (k *inserting) fillIDs() error {
 		if k.Dialect.Classify(err).IsOfAnother() {
 			err = fault.Retryable(err)
 		}
-		k.tx.Fail(err)
 	}
 	return err
 }

@@ -15,9 +15,7 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From
-// here on a failure leaves the subtree inconsistent. So it rolls the transaction back, even if the
-// caller ignores the error.
+// rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths.
 func (s *statement) rewriteMoved(moves []plan.Move) error {
 	// A row that keeps its path while one above it moves was set aside before, and moves back.
 	moves = lowestFirst(moves)
@@ -25,9 +23,7 @@ func (s *statement) rewriteMoved(moves []plan.Move) error {
 		some := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return m.SamePaths != same || !m.Rewrites() })
 		for chunk := range slices.Chunk(some, maxRanges) {
 			if err := s.rewrite(chunk, !same); err != nil {
-				err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", chunk[0].Node.Path, err)
-				s.tx.Fail(err)
-				return err
+				return fmt.Errorf("gormplugin: rewriting the paths below %q: %w", chunk[0].Node.Path, err)
 			}
 		}
 	}
@@ -83,7 +79,7 @@ func rewritten(f table.Following, moves []plan.Move, ranges []clause.Expression)
 
 // rewriteLeaves gives the leaves below the rows that an UPDATE has moved, or brought back, their
 // paths. A row that was deleted has kept an old path, and so have its leaves, except for a row that
-// stays a root row, whose path is always empty. A failure ends the transaction: see rewriteMoved.
+// stays a root row, whose path is always empty.
 func (s *statement) rewriteLeaves(moves []plan.Move) error {
 	for _, leaf := range s.Table.Leaves {
 		concerned := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool {
@@ -91,7 +87,6 @@ func (s *statement) rewriteLeaves(moves []plan.Move) error {
 		})
 		tops := valuesOf(concerned, func(m plan.Move) *table.Node { return m.After })
 		if err := s.followSubtrees(leaf, tops, true); err != nil {
-			s.tx.Fail(err)
 			return err
 		}
 	}
@@ -101,12 +96,11 @@ func (s *statement) rewriteLeaves(moves []plan.Move) error {
 // adoptLeaves writes the paths of leaves below new rows whose keys the caller has stated. A new row
 // has leaves if a row with the same key was deleted for good, and left them behind. No plain read
 // says whether there are any: a snapshot may be older than they are, and a dirty read misses those
-// whose deletion is rolled back. A failure ends the transaction, as the rows are written.
+// whose deletion is rolled back.
 func (s *statement) adoptLeaves(ids []any) error {
 	for _, leaf := range s.Table.Leaves {
 		for chunk := range slices.Chunk(ids, maxRanges) {
 			if err := s.followAbove(leaf, table.Selection{Keys: chunk}, true); err != nil {
-				s.tx.Fail(err)
 				return err
 			}
 		}

@@ -59,6 +59,8 @@ type statement struct {
 	// Fence is the highest fence of the locks that were taken within the transaction, 0 if the lock
 	// store was away.
 	Fence uint64
+	// written is set once a failure would leave the tree half changed: see settled.
+	written bool
 	// slots are the places that the statement gives to rows.
 	slots []nameSlot
 	// tops are the arrivals at the tops of trees that are checked again after the write.

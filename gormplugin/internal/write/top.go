@@ -62,12 +62,10 @@ func (s *statement) guardTop(l plan.TopArrivals) error {
 	return nil
 }
 
-// recheckTop asks again after the rows are written, if the database needs that. A refusal would
-// leave them in the table, so that it ends the transaction.
+// recheckTop asks again after the rows are written, if the database needs that.
 func (s *statement) recheckTop() error {
 	for _, at := range s.tops {
 		if err := s.checkTop(at, at.Rows, s.Dialect.Share); err != nil {
-			s.tx.Fail(err)
 			return err
 		}
 	}

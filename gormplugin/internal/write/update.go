@@ -207,7 +207,7 @@ func (k *updating) updateMoved(a *assignment, x *plan.Effect) (err error) {
 	}
 	onward := x.Moves
 	if x.Crosses() {
-		// From here on, a failure leaves rows where none can be.
+		k.written = true // from here on, a failure leaves rows where none can be
 		defer func() {
 			if err == nil {
 				return
@@ -215,7 +215,6 @@ func (k *updating) updateMoved(a *assignment, x *plan.Effect) (err error) {
 			if taken, _ := k.takesName(); taken {
 				err = k.nameTaken(err)
 			}
-			k.tx.Fail(err)
 		}()
 		if onward, err = k.setAside(x.Moves, descend); err != nil {
 			return err

@@ -128,8 +128,8 @@ func (k *inserting) upsert() error {
 	}
 	clauses, dest, value := stmt.Clauses, stmt.Dest, stmt.ReflectValue
 	defer func() { stmt.Clauses, stmt.Dest, stmt.ReflectValue = clauses, dest, value }()
-	written, err := k.moveFirst(present)
-	if written > 0 {
+	err = k.moveFirst(present)
+	if k.written {
 		k.seen = nil // new rows may lie below
 	}
 	var affected int64
@@ -141,7 +141,7 @@ func (k *inserting) upsert() error {
 			only(stmt, fresh)
 		}
 		if err = k.insert(); err == nil {
-			written, affected = written+len(fresh), k.DB.RowsAffected
+			affected = k.DB.RowsAffected
 		}
 	}
 	if err == nil && len(present) > 0 {
@@ -161,9 +161,6 @@ func (k *inserting) upsert() error {
 			k.DB.RowsAffected = int64(len(present))
 		}
 		k.DB.RowsAffected += affected
-	}
-	if err != nil && len(present) > 0 && written > 0 {
-		k.tx.Fail(err) // some rows may be written
 	}
 	return err
 }
@@ -186,8 +183,8 @@ func only(stmt *gorm.Statement, rows []*arrival) {
 }
 
 // moveFirst gives the rows of an upsert that are elsewhere their new places, one by one, as an
-// update would, and returns how many it has moved.
-func (s *statement) moveFirst(rows []*arrival) (moved int, err error) {
+// update would.
+func (s *statement) moveFirst(rows []*arrival) error {
 	t := s.Table
 	for _, row := range rows {
 		if row.from == nil {
@@ -206,21 +203,21 @@ func (s *statement) moveFirst(rows []*arrival) (moved int, err error) {
 		}
 		db := s.DB.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Set(withinKey, true)
 		if err := db.Model(t.Fresh()).Where(clause.Eq{Column: table.Column(t.Key), Value: row.ID}).UpdateColumns(values).Error; err != nil {
-			return moved, err
+			return err
 		}
-		moved++
+		s.written = true
 	}
-	if moved == 0 {
-		return 0, nil
+	if !s.written {
+		return nil
 	}
 	ids := valuesOf(rows, func(row *arrival) any { return row.ID })
 	now, err := t.ByID(s.DB, ids, s.Dialect.Update)
 	for _, row := range rows {
 		if row.Node = now[row.ID]; row.Node == nil && err == nil {
-			return moved, s.missed(int64(len(ids)), int64(len(now)))
+			return s.missed(int64(len(ids)), int64(len(now)))
 		}
 	}
-	return moved, err
+	return err
 }
 
 // stale is the error of a Save whose UPDATE has hit no row, though n is there.

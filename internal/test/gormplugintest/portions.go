@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"log"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
+
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // longList is a list of more values than an index is sure to be used for, by their placeholders.
@@ -50,6 +53,7 @@ func checkPortions(t *testing.T, d Database) {
 	if longest[1001] != longest[1600] {
 		t.Errorf("but for its values, the longest statement has %d bytes for 1001 rows and %d for 1600", longest[1001], longest[1600])
 	}
+	newWorld(t, d, settings{config: gorm.Config{SkipDefaultTransaction: true}}).partsAreOne()
 	// Stores take few grants of one owner: 120 in etcd.
 	const statements, most = 100, 50
 	tx := w.db.Begin()
@@ -63,4 +67,31 @@ func checkPortions(t *testing.T, d Database) {
 	}
 	w.must(tx.Commit().Error)
 	w.nothingHeld()
+}
+
+// partsAreOne has the second part of an UPDATE fail that leaves its rows where they are. GORM has
+// begun no transaction for it, but what the first part has written must not stay.
+func (w *world) partsAreOne() {
+	parent := w.suite(w.root, "parts")
+	rows := make([]*Suite, 501)
+	for i := range rows {
+		rows[i] = &Suite{ParentID: &parent.ID, Name: fmt.Sprint(i)}
+	}
+	w.must(w.db.CreateInBatches(rows, 400).Error)
+	w.trace.reset()
+	w.trace.intercept(func(c call) error {
+		if c.kind == "exec" && !c.after && slices.ContainsFunc(w.trace.ran(), func(s string) bool { return strings.HasPrefix(s, "UPDATE") && strings.Contains(s, "note") }) {
+			return errFailed
+		}
+		return nil
+	})
+	children := w.db.Model(&Suite{}).Where("parent_id = ?", parent.ID)
+	err := children.Session(&gorm.Session{}).Updates(map[string]any{"parent_id": parent.ID, "note": "new"}).Error
+	w.trace.intercept(nil)
+	testerr.Is(w.T, "the second part", err, errFailed)
+	var changed int64
+	w.must(w.db.Model(&Suite{}).Where("parent_id = ? AND note = ?", parent.ID, "new").Count(&changed).Error)
+	if changed > 0 {
+		w.Errorf("%d rows keep what the first part has written", changed)
+	}
 }
