@@ -58,17 +58,24 @@ type PathChangedError struct {
 }
 
 // Error implements error.
-func (e *PathChangedError) Error() string {
-	return fmt.Sprintf("%v: %v", pathlock.ErrPathChanged, e.inside())
+func (e *PathChangedError) Error() string { return joined(e.Unwrap()...) }
+
+// Unwrap returns [pathlock.ErrPathChanged], and what clients need not know.
+func (e *PathChangedError) Unwrap() []error {
+	return []error{
+		pathlock.ErrPathChanged,
+		shown.Inside(fmt.Sprintf("%s %s: planned on %q, now %q", e.Table, shown.ID(e.ID), shown.Cut(e.Planned), shown.Cut(e.Actual))),
+	}
 }
 
-// inside is what clients need not know.
-func (e *PathChangedError) inside() error {
-	return shown.Inside(fmt.Sprintf("%s %s: planned on %q, now %q", e.Table, shown.ID(e.ID), shown.Cut(e.Planned), shown.Cut(e.Actual)))
+// joined is what several errors say, one after the other.
+func joined(errs ...error) string {
+	text := errs[0].Error()
+	for _, err := range errs[1:] {
+		text += ": " + err.Error()
+	}
+	return text
 }
-
-// Unwrap returns [pathlock.ErrPathChanged].
-func (e *PathChangedError) Unwrap() []error { return []error{pathlock.ErrPathChanged, e.inside()} }
 
 // NameTakenError is the error of that name in package gormplugin.
 type NameTakenError struct {
@@ -79,27 +86,19 @@ type NameTakenError struct {
 }
 
 // Error implements error.
-func (e *NameTakenError) Error() string {
-	if e.Err == nil {
-		return fmt.Sprintf("%v: %v", ErrNameTaken, e.inside())
-	}
-	return fmt.Sprintf("%v: %v: %v", ErrNameTaken, e.inside(), e.Err)
-}
+func (e *NameTakenError) Error() string { return joined(e.Unwrap()...) }
 
-// inside is what clients need not know.
-func (e *NameTakenError) inside() error {
-	if e.Tree.IsZero() {
-		return shown.Inside(e.Table)
-	}
-	return shown.Inside(fmt.Sprintf("%s: %s in %s", e.Table, shown.Text(e.Path.String()), e.Tree))
-}
-
-// Unwrap returns [ErrNameTaken] and, if there is one, Err.
+// Unwrap returns [ErrNameTaken], what clients need not know and, if there is one, Err.
 func (e *NameTakenError) Unwrap() []error {
-	if e.Err == nil {
-		return []error{ErrNameTaken, e.inside()}
+	at := e.Table
+	if !e.Tree.IsZero() {
+		at = fmt.Sprintf("%s: %s in %s", e.Table, shown.Text(e.Path.String()), e.Tree)
 	}
-	return []error{ErrNameTaken, e.inside(), e.Err}
+	errs := []error{ErrNameTaken, shown.Inside(at), e.Err}
+	if e.Err == nil {
+		return errs[:2]
+	}
+	return errs
 }
 
 // TooDeepError is the error of that name in package gormplugin.
@@ -126,9 +125,7 @@ type RootRowError struct {
 }
 
 // Error implements error.
-func (e *RootRowError) Error() string {
-	return fmt.Sprintf("%v: %v", ErrRootRow, e.inside())
-}
+func (e *RootRowError) Error() string { return joined(ErrRootRow, e.inside()) }
 
 // inside is what clients need not know.
 func (e *RootRowError) inside() error {
@@ -152,9 +149,7 @@ type MisplacedError struct {
 }
 
 // Error implements error.
-func (e *MisplacedError) Error() string {
-	return fmt.Sprintf("%v: %v: %s", ErrMisplaced, e.inside(), e.Why)
-}
+func (e *MisplacedError) Error() string { return joined(ErrMisplaced, e.inside()) + ": " + e.Why }
 
 // inside is what clients need not know.
 func (e *MisplacedError) inside() error { return shown.Inside(e.Table) }
