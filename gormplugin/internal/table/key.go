@@ -207,12 +207,3 @@ func (t *Table) InTree(trees ...any) clause.Expression {
 	}
 	return OneOf(t.Tree, trees)
 }
-
-// InSameTree is the condition that two rows, under two aliases, are in one tree.
-func (t *Table) InSameTree(a, b string) clause.Expression {
-	if t.Tree == nil {
-		return clause.Expr{SQL: "1 = 1"}
-	}
-	of := func(alias string) clause.Column { return clause.Column{Table: alias, Name: t.Tree.DBName} }
-	return clause.Expr{SQL: "? = ?", Vars: []any{of(a), of(b)}}
-}

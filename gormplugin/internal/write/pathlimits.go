@@ -84,8 +84,12 @@ func addBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 	name := clause.Table{Name: t.TableName}
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
+	inTree := clause.Expr{SQL: "1 = 1"}
+	if t.Tree != nil {
+		inTree = clause.Expr{SQL: "? = ?", Vars: []any{of("child", t.Tree), of("above", t.Tree)}}
+	}
 	d.Add("SELECT 1 FROM ? AS above CROSS JOIN LATERAL (SELECT 1 FROM ? AS child WHERE ? AND ? = ? AND ? LIMIT 1) AS below WHERE ? LIMIT 1",
-		name, name, t.InSameTree("child", "above"), of("child", t.Parent), of("above", t.Key), table.Under("child", t.AlsoWhere(t.Alive)),
+		name, name, inTree, of("child", t.Parent), of("above", t.Key), table.Under("child", t.AlsoWhere(t.Alive)),
 		t.KeyIn(of("above", t.Key), valuesOf(above, idOf)))
 }
 

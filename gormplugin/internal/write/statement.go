@@ -210,7 +210,12 @@ func (e *Engine) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 		}
 		db.InstanceSet(statementKey, (*statement)(nil))
 		if st.begun != nil {
-			st.endTransaction()
+			db.Statement.ConnPool = st.outer
+			if db.Error == nil {
+				db.Error = st.begun.Commit()
+			} else {
+				_ = st.begun.Rollback() // the statement's own error is the one to report
+			}
 		}
 		st.maps.giveBack(db)
 		if st.retry != nil && errors.Is(db.Error, fault.ErrRetry) {
@@ -221,17 +226,6 @@ func (e *Engine) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 			result.RowsAffected, result.Error = db.RowsAffected, db.Error
 		}
 	}
-}
-
-// endTransaction ends the transaction that the plugin began for a statement.
-func (s *statement) endTransaction() {
-	s.DB.Statement.ConnPool = s.outer
-	if s.DB.Error == nil {
-		s.DB.Error = s.begun.Commit()
-		return
-	}
-	// The statement's own error is the one to report.
-	_ = s.begun.Rollback()
 }
 
 // Operation links an operation on one row, such as Rename, with the statement that carries it out.
