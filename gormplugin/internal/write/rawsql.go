@@ -56,9 +56,7 @@ func (e *Engine) watch(db *gorm.DB, executed bool) {
 	if err == nil {
 		err = e.WatchEnd(db, sql, writes, executed)
 	}
-	if err != nil {
-		_ = db.AddError(err)
-	}
+	_ = db.AddError(err) // if there is one
 }
 
 // watchRow is [Engine.watchQuery] for [gorm.DB.Row] and [gorm.DB.Rows].

@@ -125,9 +125,7 @@ func (e *Engine) begin(w *writer) func(*gorm.DB) {
 		if err == nil && t != nil {
 			err = e.beginGuarded(w, db, t)
 		}
-		if err != nil {
-			_ = db.AddError(err)
-		}
+		_ = db.AddError(err) // if there is one
 	}
 }
 
