@@ -105,7 +105,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 	}
 	t.BothPaths, t.Nameless = t.IDs != nil, t.Name == nil
 	zero, _ := Plain(reflect.Zero(t.Key.IndirectFieldType).Interface())
-	if _, bytes := zero.(Bytes); bytes && t.HasIDs() {
+	if _, bytes := zero.(plan.Bytes); bytes && t.HasIDs() {
 		return nil, fmt.Errorf("gormplugin: %s: a path of ids needs keys that are numbers or texts: %s is written as bytes", parsed.Name, t.Key.Name)
 	}
 	if err := t.findMarks(db, s.Table.Deleted, s.Table.DeletedWhen); err != nil {

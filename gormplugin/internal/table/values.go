@@ -17,9 +17,6 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Bytes is a binary key.
-type Bytes = plan.Bytes
-
 // Plain reduces a column's value to one that can be compared: it follows pointers, asks Valuers and
 // widens numbers. It takes only floats that are whole. NULL is nil. An expression, which only the
 // database can evaluate, has no plain form.
@@ -27,7 +24,7 @@ func Plain(value any) (any, error) {
 	for range 8 {
 		v := reflect.ValueOf(value)
 		switch value.(type) {
-		case nil, Bytes:
+		case nil, plan.Bytes:
 			return value, nil
 		case clause.Expression, gorm.Valuer, *gorm.DB:
 			return nil, fmt.Errorf("%w: a key or a name cannot be an expression (%T)", fault.ErrUnsupported, value)
@@ -68,7 +65,7 @@ func Plain(value any) (any, error) {
 			return v.String(), nil
 		case reflect.Slice:
 			if v.Type().Elem().Kind() == reflect.Uint8 {
-				return Bytes(v.Bytes()), nil
+				return plan.Bytes(v.Bytes()), nil
 			}
 		}
 		if v.Comparable() {
@@ -112,7 +109,7 @@ func TextOf(value any) (string, bool) {
 	switch v := value.(type) {
 	case string:
 		return v, true
-	case Bytes:
+	case plan.Bytes:
 		return string(v), true
 	default:
 		return "", false

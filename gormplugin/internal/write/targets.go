@@ -29,7 +29,7 @@ func Narrows(stmt *gorm.Statement) bool {
 // selectionOf selects the rows that stmt means: by the same conditions, order and limit; or, unless
 // ids is nil, by the conditions among those with the given ids.
 func selectionOf(t *table.Table, stmt *gorm.Statement, ids []any, lock string) table.Selection {
-	s := table.Selection{Unscoped: true, Lock: lock}
+	s := table.Selection{Keys: ids, Unscoped: true, Lock: lock}
 	if stated := clauseOf[clause.Where](stmt); len(stated.Exprs) > 0 {
 		// Cloned, as building them reorders them in place.
 		s.Where = clause.And(slices.Clone(stated.Exprs)...)
@@ -39,12 +39,8 @@ func selectionOf(t *table.Table, stmt *gorm.Statement, ids []any, lock string) t
 	} else if !stmt.Unscoped {
 		s.Where = clause.Expr{SQL: "(?) AND ?", Vars: []any{s.Where, t.Seen}}
 	}
-	if ids != nil {
-		s.Keys = ids
-		return s
-	}
 	for _, name := range []string{"ORDER BY", "LIMIT"} {
-		if c, ok := stmt.Clauses[name]; ok {
+		if c, ok := stmt.Clauses[name]; ok && ids == nil {
 			s.Ends = append(s.Ends, c)
 		}
 	}
