@@ -28,7 +28,8 @@
 //	 12  release          of the path locks, when the transaction has really ended   package txn
 //
 // A statement that leaves all rows where they are takes no lock. One within a transaction of the
-// caller's begins inside it, at updating.Write, and waits only briefly for its path locks.
+// caller's begins inside it, at updating.Write, and waits only briefly for its path locks. If it
+// fails after step 8, the transaction ends, even if the caller ignores the error: see settled.
 //
 // # What is where
 //
