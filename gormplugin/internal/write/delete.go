@@ -77,7 +77,7 @@ func (k *deleting) Write() error {
 	if k.builds("RETURNING") && len(ids) < len(gone.IDs()) {
 		return t.Unsupported("RETURNING would lack rows that lie below others of the statement, or that were deleted before: read the rows first, or delete them apart")
 	}
-	k.written = true
+	k.written = true // whatever is gone by the time that they fail
 	if err := k.removeDead(dead); err != nil {
 		return err
 	}
