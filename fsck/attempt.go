@@ -78,7 +78,7 @@ func (w *writer) clear(ctx context.Context, r *row, set []assignment) (cleared b
 			return false, err
 		}
 		for i, r := range asides {
-			aside := asidePath(r.key, w.limits[a.column])
+			aside := asidePath(r.key, w.limit(a.column))
 			set := []assignment{{a.column, old[i], aside}}
 			if err := w.update(ctx, r, set); err != nil {
 				return false, err

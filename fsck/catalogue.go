@@ -25,13 +25,9 @@ type catalogue struct {
 	pathForm, idForm treetable.Form
 	// following are the columns whose values follow from where a row is.
 	following []following
-	// kinds says what each column holds, limits how long its texts may be, and padded which columns
-	// PostgreSQL pads.
+	// schema has the table's columns, and kinds says what each one holds.
+	schema map[string]treeschema.Column
 	kinds  map[string]dialect.ColumnKind
-	padded map[string]bool
-	limits map[string]limit
-	// key and parent are the columns of keys.
-	key, parent treeschema.Column
 	// others are the columns that the table does not describe, with the values that an INSERT gives
 	// them, nil for none: the zero values of their types, or "{unique}". orphans is the parent of
 	// rows at the top in a table that has no such row yet: NULL, or what stands for it in a column
@@ -113,16 +109,14 @@ func (c *catalogue) textKey(column, text string) (Key, error) {
 		}
 		return Key{}, c.noKey(column, text)
 	}
-	if c.padded[column] {
-		text = strings.TrimRight(text, " ")
-	}
+	c.unpad(column, &text)
 	return Key{text}, nil
 }
 
 // unpad removes the spaces with which PostgreSQL pads a CHAR(n), and which PostgreSQL itself
 // ignores.
 func (c *catalogue) unpad(column string, text *string) {
-	if text != nil && c.padded[column] {
+	if text != nil && strings.HasPrefix(c.schema[column].Type, "character(") {
 		*text = strings.TrimRight(*text, " ")
 	}
 }
@@ -154,7 +148,7 @@ func (c *catalogue) treeArg(tree Key) any {
 // other rows or values than the table has: a repair would mistake hidden parents for missing ones,
 // and move sound rows.
 func (c *catalogue) inspect(ctx context.Context) error {
-	c.kinds, c.padded, c.limits, c.others = make(map[string]dialect.ColumnKind), make(map[string]bool), make(map[string]limit), make(map[string]any)
+	c.schema, c.kinds, c.others = make(map[string]treeschema.Column), make(map[string]dialect.ColumnKind), make(map[string]any)
 	if err := c.db.PingContext(ctx); err != nil {
 		return fmt.Errorf("fsck: connect to the database: %w", err)
 	}
@@ -169,16 +163,7 @@ func (c *catalogue) inspect(ctx context.Context) error {
 	}
 	for _, column := range there.Columns {
 		name, kind := column.Name, dialect.KindOf(column.Type)
-		c.kinds[name], c.limits[name] = kind, limitOf(column)
-		c.padded[name] = strings.HasPrefix(column.Type, "character(") // PostgreSQL's CHAR(n)
-		if name == c.table.Key {
-			c.key = column
-		}
-		if name == c.table.Parent {
-			if c.parent = column; !bool(column.Nullable) {
-				c.orphans, _ = c.readKey(name, zero(column.Type))
-			}
-		}
+		c.schema[name], c.kinds[name] = column, kind
 		if c.table.Has(name) && name != c.table.Version || column.Expression != "" {
 			continue
 		}
@@ -195,6 +180,9 @@ func (c *catalogue) inspect(ctx context.Context) error {
 		if _, exists := c.kinds[name]; name != "" && !exists {
 			return fmt.Errorf("%w %q: the %s, %q: %w", ErrTable, c.table.Table, role.What, name, ErrNoColumn)
 		}
+	}
+	if parent := c.schema[c.table.Parent]; !bool(parent.Nullable) {
+		c.orphans, _ = c.readKey(parent.Name, zero(parent.Type))
 	}
 	if top := c.table.ParentTop; top != "" {
 		if c.top, err = dialect.MarkLiteral(top, c.kinds[c.table.Parent] == dialect.Number); err != nil {

@@ -88,7 +88,7 @@ func New(ctx context.Context, db *sql.DB, of Dialect, table Table) (*Checker, er
 		c.leaves = append(c.leaves, l)
 	}
 	for _, below := range append([]*catalogue{c}, c.leaves...) {
-		if is, up := below.parent, c.key; treeschema.Clash(d, is, up) {
+		if is, up := below.schema[below.table.Parent], c.schema[c.table.Key]; treeschema.Clash(d, is, up) {
 			return nil, fmt.Errorf("%w %q: the database refuses to compare %q, of the collation %s, with the key above, of %s: give both the same", ErrTable, below.table.Table, is.Name, is.Collation, up.Collation)
 		}
 	}

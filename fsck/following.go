@@ -102,7 +102,7 @@ func (f *forest) wrong(r *row, tell func(*Problem)) {
 	c := f.of(r)
 	f.wrongs(r, r, func(at following, is *string, want string) {
 		p := r.problem(at.kind, "its %s is wrong", at.what)
-		if !c.limits[at.column].holds(want) {
+		if !c.limit(at.column).holds(want) {
 			p = r.problem(PathTooLong, "its %s does not fit into the column %s", at.what, at.column)
 		}
 		p.Is, p.Want = is, &want
@@ -115,7 +115,7 @@ func (f *forest) wrong(r *row, tell func(*Problem)) {
 func (f *forest) wrongPaths(r, is *row) (set []assignment) {
 	c := f.of(r)
 	f.wrongs(r, is, func(at following, is *string, want string) {
-		if !c.limits[at.column].holds(want) {
+		if !c.limit(at.column).holds(want) {
 			return
 		}
 		a := assignment{column: at.column, new: want}

@@ -36,7 +36,7 @@ func (p *plan) lostFound(tree Key) *row {
 	}
 	home := p.lostFounds[tree]
 	for n := 1; home == nil; n++ {
-		top.name = numbered(lostAndFound, n, p.limits[p.table.Name])
+		top.name = numbered(lostAndFound, n, p.limit(p.table.Name))
 		at := p.slot(&top)
 		taken := p.taken(at)
 		// A live row may have the name, or a deleted one, or none.
@@ -113,7 +113,7 @@ func (c *catalogue) checkLostFound(given map[string]string) error {
 func (w *writer) other(ctx context.Context, r *row, column string, value any) (any, error) {
 	switch value {
 	case uniqueValue:
-		return derivedKey(w.table.Table+"\x00"+column, r, Key{}, w.limits[column]).String(), nil
+		return derivedKey(w.table.Table+"\x00"+column, r, Key{}, w.limit(column)).String(), nil
 	case rowValue:
 	default:
 		return value, nil
@@ -202,11 +202,11 @@ func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key)
 		set = append(set, assignment{column: w.table.Tree, new: r.tree.value()})
 	}
 	if w.table.IDPath != "" { // it contains the key, which is not known yet
-		set = append(set, assignment{column: w.table.IDPath, new: asidePath(TextKey("tree "+r.tree.String()), w.limits[w.table.IDPath])})
+		set = append(set, assignment{column: w.table.IDPath, new: asidePath(TextKey("tree "+r.tree.String()), w.limit(w.table.IDPath))})
 	}
 	generated := w.kinds[w.table.Key] == dialect.Number
 	if !generated {
-		r.key = derivedKey(w.table.Table, r, like, w.limits[w.table.Key])
+		r.key = derivedKey(w.table.Table, r, like, w.limit(w.table.Key))
 		set = append(set, assignment{column: w.table.Key, new: r.key})
 	}
 	err := w.insertRow(ctx, r, set, generated)

@@ -8,19 +8,19 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/dialect"
-	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
 // limit is how long the texts of a column may be; 0 means no limit.
 type limit struct{ characters, bytes int64 }
 
-// limitOf returns how long the texts of a column may be. The limit in bytes counts only where the
+// limit returns how long the texts of a column may be. The limit in bytes counts only where the
 // bytes are UTF-8: a UUID takes fewer, and so may a text in another character set.
-func limitOf(c treeschema.Column) limit {
-	if dialect.KindOf(c.Type) == dialect.UUID || c.Charset != "" && !strings.HasPrefix(c.Charset, "utf8") {
-		return limit{characters: c.Length}
+func (c *catalogue) limit(column string) limit {
+	is := c.schema[column]
+	if c.kinds[column] == dialect.UUID || is.Charset != "" && !strings.HasPrefix(is.Charset, "utf8") {
+		return limit{characters: is.Length}
 	}
-	return limit{c.Length, c.Bytes}
+	return limit{is.Length, is.Bytes}
 }
 
 // holds reports whether a text fits into a column.
@@ -116,7 +116,7 @@ func (p *plan) settle(e *edit, base string, from int) {
 // renumber gives the row of an edit the first free name, from a number on.
 func (p *plan) renumber(e *edit, from int) {
 	p.moving = e.row
-	most, at := p.limits[p.table.Name], p.group(&e.to)
+	most, at := p.limit(p.table.Name), p.group(&e.to)
 	e.number, e.to.name = from, numbered(e.base, from, most)
 	for p.taken(p.slot(&e.to)) {
 		e.number = max(e.number+1, p.next[at][e.base])

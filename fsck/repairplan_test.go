@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
@@ -23,7 +24,7 @@ func plantDamage(rows int64, damaged func(n int64) *row) *forest {
 	f := &forest{
 		catalogue: &catalogue{
 			dialect: dialect.SQLite, table: Table{Table: "t", Namespace: "n", Key: "id", Parent: "parent", Name: "name", Path: "path", SingleTree: "t"},
-			pathForm: treetable.DefaultForm, limits: map[string]limit{"path": {characters: 3000}},
+			pathForm: treetable.DefaultForm, schema: map[string]treeschema.Column{"path": {Length: 3000}},
 		},
 		byKey: make(map[Key]*row), roots: make(map[Key]*row), alike: make(map[*row]*row),
 	}
