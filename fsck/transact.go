@@ -46,7 +46,7 @@ func (r *repair) batch(ctx context.Context, p *plan, tree Key, edits []*edit) (o
 	switch released := release(); {
 	case released != nil || err == nil || ctx.Err() != nil:
 		return w.outdated, errors.Join(err, released)
-	case r.isBusy(err), r.isRetryable(err):
+	case r.dialect.Classify(err).IsRetryable():
 		r.skipTree(tree, err)
 		return false, nil
 	default:
@@ -60,8 +60,9 @@ func (r *repair) retry(ctx, held context.Context, w *writer, edits []*edit) erro
 	begun := time.Now()
 	for try := 1; ; try++ {
 		err := r.transact(ctx, held, w, edits)
-		again := r.isRetryable(err) || r.isBusy(err) && time.Since(begun) < r.opts.Wait
-		if err == nil || !again || try == attempts || ctx.Err() != nil {
+		failure := r.dialect.Classify(err)
+		again := failure == dialect.FailureEnded || failure == dialect.FailureRetry && time.Since(begun) < r.opts.Wait
+		if !again || try == attempts || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -182,20 +183,6 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 		}
 	}
 	return tx, giveBack, nil
-}
-
-// The database's answer to a failed statement decides how the repair goes on. It retries a
-// transaction that the database has aborted, and skips a tree that another session keeps busy and a
-// row that the database refuses. Any other answer ends the repair.
-
-// isRetryable reports whether the database aborted a transaction in favour of another.
-func (c *catalogue) isRetryable(err error) bool {
-	return c.dialect.Classify(err) == dialect.FailureEnded
-}
-
-// isBusy reports whether another session held a lock for longer than the transaction waits.
-func (c *catalogue) isBusy(err error) bool {
-	return c.dialect.Classify(err) == dialect.FailureRetry
 }
 
 // isRefused reports whether the database refused a statement because of the row that it writes. It
