@@ -7,67 +7,40 @@ import (
 	"os"
 )
 
-// changeLog writes the changes of a repair as JSON lines. The first line is {"run":table}. Each
-// transaction writes its changes before the commit, and {"tx":n,"commit":true} after it. If that
-// last line is missing and another transaction follows in the same run, there was no commit. For
-// the last transaction of a killed run, the log does not tell.
-type changeLog struct {
-	out io.Writer // nil: no log
+// Lines of the log that are no [Change]. The first one is {"run":table}. Each transaction writes its
+// changes before the commit, and {"tx":n,"commit":true} after it. If that last line is missing and
+// another transaction follows in the same run, there was no commit. For the last transaction of a
+// killed run, the log does not tell.
+type logLine struct {
+	Run         string `json:"run,omitempty"`
+	Transaction int    `json:"tx,omitempty"`
+	Commit      bool   `json:"commit,omitempty"`
 }
 
-// begin writes the first line of a run.
-func (l changeLog) begin(table string) error {
-	return l.line(struct {
-		Run string `json:"run"`
-	}{table})
-}
-
-// write writes and syncs the changes.
-func (l changeLog) write(changes []Change) error {
-	for _, c := range changes {
-		if err := l.line(c); err != nil {
+// record appends lines to a log, if there is one. It makes sure that the log survives a crash of the
+// machine, if it is a regular file.
+func record[T any](log io.Writer, lines ...T) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("fsck: write the log: %w", err)
+		}
+	}()
+	if log == nil {
+		return nil
+	}
+	for _, line := range lines {
+		text, err := json.Marshal(line)
+		if err == nil {
+			_, err = log.Write(append(text, '\n'))
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return l.sync()
-}
-
-// committed writes the last line of a transaction.
-func (l changeLog) committed(tx int) error {
-	if err := l.line(struct {
-		Transaction int  `json:"tx"`
-		Commit      bool `json:"commit"`
-	}{tx, true}); err != nil {
-		return err
-	}
-	return l.sync()
-}
-
-func (l changeLog) line(v any) error {
-	if l.out == nil {
-		return nil
-	}
-	text, err := json.Marshal(v)
-	if err == nil {
-		_, err = l.out.Write(append(text, '\n'))
-	}
-	if err != nil {
-		return fmt.Errorf("fsck: write the log: %w", err)
-	}
-	return nil
-}
-
-// sync makes sure that the log survives a crash of the machine, if it is a regular file.
-func (l changeLog) sync() error {
-	file, ok := l.out.(*os.File)
-	if !ok {
-		return nil
-	}
-	if info, err := file.Stat(); err == nil && !info.Mode().IsRegular() {
-		return nil
-	}
-	if err := file.Sync(); err != nil {
-		return fmt.Errorf("fsck: write the log: %w", err)
+	if file, ok := log.(*os.File); ok {
+		if info, err := file.Stat(); err != nil || info.Mode().IsRegular() {
+			return file.Sync()
+		}
 	}
 	return nil
 }

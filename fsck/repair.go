@@ -12,7 +12,6 @@ import (
 type repair struct {
 	*Checker
 	opts        RepairOptions
-	log         changeLog
 	transaction int
 	summary     RepairSummary
 	// skippedTrees and skippedRows stay as they are, the rows until their paths are written. skips
@@ -35,7 +34,7 @@ const rounds = 10
 func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary RepairSummary, err error) {
 	defer func() { err = canceled(ctx, err) }()
 	r := &repair{
-		Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}, skippedTrees: make(map[Key]bool), skippedRows: make(map[rowID]bool),
+		Checker: c, opts: opts.withDefaults(), skippedTrees: make(map[Key]bool), skippedRows: make(map[rowID]bool),
 		creations: make(map[*row]*creation),
 	}
 	if err := c.checkLostFound(opts.LostFound); err != nil {
@@ -60,7 +59,7 @@ func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary Repai
 		return r.summary, err
 	}
 	if opts.Apply {
-		err = r.log.begin(c.table.Table)
+		err = record(opts.Log, logLine{Run: c.table.Table})
 	}
 	if err == nil {
 		f, err = r.mend(ctx, f)

@@ -120,7 +120,7 @@ func (r *repair) transact(ctx, held context.Context, w *writer, edits []*edit) (
 		return err
 	}
 	if len(w.changes) > 0 {
-		if err := r.log.write(w.changes); err != nil {
+		if err := record(r.opts.Log, w.changes...); err != nil {
 			return err
 		}
 		if err := tx.Commit(); err != nil {
@@ -128,7 +128,7 @@ func (r *repair) transact(ctx, held context.Context, w *writer, edits []*edit) (
 		}
 		committed = true
 		r.summary.Transactions++
-		if err := r.log.committed(w.number); err != nil {
+		if err := record(r.opts.Log, logLine{Transaction: w.number, Commit: true}); err != nil {
 			return err
 		}
 	}
