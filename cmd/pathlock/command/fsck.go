@@ -107,7 +107,8 @@ func (c *fsckCommand) Run(ctx context.Context, out *output, code *int) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	report := &report{out, c.Table, c.JSON, c.Quiet}
+	report := &report{out, c}
+	problem := detail(report, "problem", "", fsck.Problem.String)
 	checker, err := fsck.New(ctx, db, dialect, table)
 	if errors.Is(err, fsck.ErrNoColumn) {
 		return fmt.Errorf("%w; name the columns by --key, --deleted and so on, or say that there is none: --single-tree, --name=, --deleted=", err)
@@ -116,23 +117,24 @@ func (c *fsckCommand) Run(ctx context.Context, out *output, code *int) (err erro
 		return err
 	}
 	if !c.Repair {
-		summary, err := checker.Check(ctx, fsck.Options{Tree: c.tree()}, report.problem)
+		summary, err := checker.Check(ctx, fsck.Options{Tree: c.tree()}, problem)
 		if err != nil {
 			return err
 		}
 		if summary.Total() > 0 {
 			*code = exitLeft
 		}
-		report.checked(summary)
+		out.say(c.JSON, typed{"summary", summary}, count(summary))
 		return c.requireRows(ctx, db, dialect, summary)
 	}
 	opts := fsck.RepairOptions{
 		Tree: c.tree(), Apply: c.Apply, AllowMoves: c.Moves, LostFound: c.LostFound, Wait: c.Wait, Moves: report.moves,
-		Report: report.problem, Changed: report.change, Left: report.left, Skipped: report.skipped,
+		Report: problem, Changed: detail(report, "change", "", report.change),
+		Left: detail(report, "left", "left: ", fsck.Problem.String), Skipped: detail(report, "skipped", "skipped: ", fsck.Skip.String),
 	}
 	if c.Apply {
 		var end func()
-		if opts.Locker, end, err = c.openLocks(ctx, report); err != nil {
+		if opts.Locker, end, err = c.openLocks(ctx, out); err != nil {
 			return err
 		}
 		defer end()
@@ -225,7 +227,7 @@ func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, opts fs
 	if errors.Is(err, fsck.ErrMoves) {
 		return before, fmt.Errorf("%w; --allow-moves repairs all the same", err)
 	}
-	report.repaired(summary, c.Apply, err == nil)
+	report.repaired(summary, err == nil)
 	if err == nil && summary.Before.Total() > 0 {
 		if *code = exitMended; !c.Apply || summary.After.Total() > 0 {
 			*code = exitLeft

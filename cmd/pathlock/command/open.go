@@ -84,10 +84,10 @@ func failed(what string, err error) error {
 }
 
 // openLocks opens the lock store, unless the command line says off: then the locker is nil.
-func (c *fsckCommand) openLocks(ctx context.Context, report *report) (*pathlock.Locker, func(), error) {
+func (c *fsckCommand) openLocks(ctx context.Context, out *output) (*pathlock.Locker, func(), error) {
 	switch {
 	case c.Locks == "off", c.Locks == "off://":
-		report.warn("repairing without locks: only row locks protect the repair from other writers")
+		out.warn("repairing without locks: only row locks protect the repair from other writers")
 		return nil, func() {}, nil
 	case isPrivate(c.Locks):
 		return nil, nil, fmt.Errorf("%w: --locks: no other program sees the locks of this one's memory; give off if no program writes the table", errUsage)

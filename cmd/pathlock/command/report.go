@@ -12,9 +12,7 @@ import (
 // report writes what fsck finds and changes, for people or as JSON.
 type report struct {
 	*output
-	// table is the one with the trees.
-	table       string
-	json, quiet bool
+	*fsckCommand
 }
 
 // repairLine ends the report of a repair, in JSON.
@@ -31,44 +29,35 @@ func (r *report) moves(m fsck.MoveCount) error {
 	if m.Reason != "" {
 		refused = "; --apply refuses that without --allow-moves: " + m.Reason
 	}
-	return r.line(typed{"moves", m}, "%d of %s would move below lost+found or to the top%s", m.Moves, shown.Count(m.Rows, "row", "rows"), refused)
+	return r.line(typed{"moves", m}, fmt.Sprintf("%d of %s would move below lost+found or to the top%s", m.Moves, shown.Count(m.Rows, "row", "rows"), refused))
 }
 
-func (r *report) problem(p fsck.Problem) error {
-	return r.detail(typed{"problem", p}, "%v", p)
-}
-
-func (r *report) left(p fsck.Problem) error {
-	return r.detail(typed{"left", p}, "left: %v", p)
-}
-
-func (r *report) skipped(s fsck.Skip) error {
-	return r.detail(typed{"skipped", s}, "skipped: %v", s)
-}
-
-func (r *report) change(c fsck.Change) error {
+// change describes a change to people.
+func (r *report) change(c fsck.Change) string {
 	verb := "change"
 	if c.Insert {
 		verb = "create"
 	}
 	of := ""
-	if c.Table != r.table {
+	if c.Table != r.Table {
 		of = " of " + c.Table // a leaf
 	}
-	return r.detail(typed{"change", c}, "%s: tree %v, row %v%s, %s: %s -> %s (%s)", verb, c.Tree, c.ID, of, c.Column, written(c.Old), written(c.New), c.Why)
+	return fmt.Sprintf("%s: tree %v, row %v%s, %s: %s -> %s (%s)", verb, c.Tree, c.ID, of, c.Column, written(c.Old), written(c.New), c.Why)
 }
 
-// detail writes a line of the report, unless only the summary is wanted.
-func (r *report) detail(object typed, format string, args ...any) error {
-	if r.quiet {
-		return nil
+// detail returns what writes a line of the report, unless only the summary is wanted.
+func detail[T any](r *report, kind, before string, text func(T) string) func(T) error {
+	return func(is T) error {
+		if r.Quiet {
+			return nil
+		}
+		return r.line(typed{kind, is}, before+text(is))
 	}
-	return r.line(object, format, args...)
 }
 
 // line writes a line of the report. The error ends the check or the repair.
-func (r *report) line(object typed, format string, args ...any) error {
-	r.say(r.json, object, fmt.Sprintf(format, args...))
+func (r *report) line(object typed, text string) error {
+	r.say(r.JSON, object, text)
 	return r.failed
 }
 
@@ -84,18 +73,15 @@ func written(v any) string {
 	}
 }
 
-// checked ends the report of a check.
-func (r *report) checked(s fsck.Summary) { _ = r.line(typed{"summary", s}, "%s", count(s)) }
-
 // repaired ends the report of a repair.
-func (r *report) repaired(s fsck.RepairSummary, applied, complete bool) {
+func (r *report) repaired(s fsck.RepairSummary, complete bool) {
 	var text string
 	values, left := shown.Count(s.Changes, "value", "values"), shown.Count(s.After.Total(), "problem", "problems")
 	transactions := shown.Count(s.Transactions, "transaction", "transactions")
 	switch {
 	case !complete:
 		text = fmt.Sprintf("ended early after %s in %s; run it again to continue", shown.Count(s.Changes, "change", "changes"), transactions)
-	case !applied:
+	case !r.Apply:
 		text = fmt.Sprintf("%s\n%s would change, and %s would remain, if the database accepts it all; nothing has been written (--apply writes)", count(s.Before), values, left)
 	default:
 		skipped := ""
@@ -104,7 +90,7 @@ func (r *report) repaired(s fsck.RepairSummary, applied, complete bool) {
 		}
 		text = fmt.Sprintf("%s\n%s changed in %s%s, %s left", count(s.Before), values, transactions, skipped, left)
 	}
-	_ = r.line(typed{"summary", repairLine{applied, complete, s}}, "%s", text)
+	r.say(r.JSON, typed{"summary", repairLine{r.Apply, complete, s}}, text)
 }
 
 // count returns a summary for people.
