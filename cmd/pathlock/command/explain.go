@@ -76,7 +76,7 @@ func (c *explainCommand) Run(ctx context.Context, out *output, code *int) error 
 	if err != nil {
 		return err
 	}
-	out.say(c.JSON, typed{"claims", claimsLine{c.Operation, tree.Namespace(), tree.ID(), gate, claims}}, claimsText(tree, op, claims, gate)...)
+	out.say(c.JSON, typed{"claims", claimsLine{c.Operation, tree.Namespace(), tree.ID(), gate, claims}}, claimsText(tree, op, claims)...)
 	if locker == nil {
 		return nil
 	}
@@ -134,20 +134,10 @@ func (c *explainCommand) operation() (o operation.Operation, err error) {
 			return o, fmt.Errorf("%w: --new-name: %w", errUsage, err)
 		}
 	}
-	return o, refused(o)
-}
-
-// refused returns why the middleware and the plugin would refuse an operation before they lock
-// anything.
-func refused(o operation.Operation) error {
-	switch {
-	case o.DisplacesRoot():
-		return fmt.Errorf("%w: the root of a tree cannot be the target of a %s", errUsage, o.Kind)
-	case o.MovesIntoItself():
-		return fmt.Errorf("%w: %s cannot be moved below itself, to %s", errUsage, o.Node, o.Dest)
-	default:
-		return nil
-	}
+	return o, flaws{ // for which the middleware and the plugin would refuse it before they lock anything
+		{o.DisplacesRoot(), "the root of a tree cannot be the target of a " + c.Operation},
+		{o.MovesIntoItself(), fmt.Sprintf("%s cannot be moved below itself, to %s", o.Node, o.Dest)},
+	}.refuse()
 }
 
 // claims returns the operation's claims, in the form in which a lock store gets them.
@@ -178,12 +168,11 @@ var meanings = map[pathlock.Mode]string{
 }
 
 // claimsText shows to people what an operation locks.
-func claimsText(tree pathlock.Tree, o operation.Operation, claims []pathlock.Claim, gate bool) []string {
-	what := o.Kind.String()
-	if gate {
-		return []string{fmt.Sprintf("%s in %s takes the gate: the whole tree, exclusively", what, nameOf(tree))}
+func claimsText(tree pathlock.Tree, o operation.Operation, claims []pathlock.Claim) []string {
+	if o.Kind == operation.Gate {
+		return []string{fmt.Sprintf("%v in %s takes the gate: the whole tree, exclusively", o.Kind, nameOf(tree))}
 	}
-	lines := []string{fmt.Sprintf("%s in %s locks:", what, nameOf(tree))}
+	lines := []string{fmt.Sprintf("%v in %s locks:", o.Kind, nameOf(tree))}
 	g := grid{}
 	for _, claim := range claims {
 		g.add("  "+claim.Mode.String(), claim.Path.String(), meanings[claim.Mode])

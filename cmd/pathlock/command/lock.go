@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -73,13 +74,17 @@ func (c *lockCommand) Run(ctx context.Context, out *output, parsed *kong.Context
 // request returns what to ask for, what the command learns of it, and the command.
 func (c *lockCommand) request() (r pathlock.Request, name string, command []string, err error) {
 	name, command = c.Name, c.Command
+	if err := (flaws{
+		{c.Tree.IsZero() && c.Path != nil, "--path is for --tree"},
+		{c.Wait != nil && *c.Wait < 0, "--wait is negative"},
+		{c.MaxHold < 0, "--max-hold is negative"},
+	}).refuse(); err != nil {
+		return r, "", nil, err
+	}
 	path := pathlock.Root()
 	if c.Tree.IsZero() {
 		if r.Tree, err = pathlock.NewTree(pathlock.MutexNamespace, name); err != nil {
 			err = fmt.Errorf("%w: the name of the lock, without --tree: %w", errUsage, err)
-		}
-		if c.Path != nil {
-			err = fmt.Errorf("%w: --path is for --tree", errUsage)
 		}
 	} else {
 		if c.Name != "" { // without a name, the command comes first
@@ -91,25 +96,12 @@ func (c *lockCommand) request() (r pathlock.Request, name string, command []stri
 			name += " " + path.String()
 		}
 	}
-	r.Claims, r.Lease, r.Note = []pathlock.Claim{pathlock.X(path)}, c.Lease, c.Note
+	r.Claims, r.Lease, r.Note = []pathlock.Claim{pathlock.X(path)}, c.Lease, cmp.Or(c.Note, noteOf(command))
 	if c.Shared {
 		r.Claims[0].Mode = pathlock.ModeS
 	}
-	if r.Note == "" {
-		r.Note = noteOf(command)
-	}
-	switch {
-	case c.Wait == nil:
-		r.Wait = pathlock.Forever
-	case *c.Wait > 0:
-		r.Wait = *c.Wait
-	case *c.Wait == 0:
-		r.Wait = pathlock.NoWait
-	default:
-		err = fmt.Errorf("%w: --wait is negative", errUsage)
-	}
-	if c.MaxHold < 0 {
-		err = fmt.Errorf("%w: --max-hold is negative", errUsage)
+	if r.Wait = pathlock.Forever; c.Wait != nil {
+		r.Wait = cmp.Or(*c.Wait, pathlock.NoWait)
 	}
 	return r, name, command, err
 }
