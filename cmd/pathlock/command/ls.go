@@ -49,12 +49,12 @@ type treeLine struct {
 
 // Run implements the command.
 func (c *lsCommand) Run(ctx context.Context, out *output) error {
-	look, end, err := c.look(ctx, c.Tree.Tree)
+	locker, end, err := c.open(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer end()
-	all, failed := look(ctx)
+	all, failed := look(ctx, locker, c.Tree.Tree)
 	all = slices.DeleteFunc(all, func(s pathlock.Snapshot) bool { return s.Now.IsZero() })
 	if len(all) == 0 && failed != nil {
 		return failed
@@ -62,7 +62,13 @@ func (c *lsCommand) Run(ctx context.Context, out *output) error {
 	switch {
 	case c.JSON:
 		for _, s := range all {
-			snapshotLines(out, s, !c.Tree.IsZero())
+			out.object(typed{"tree", treeLine{s.Tree.Namespace(), s.Tree.ID(), len(s.Holders), len(s.Waiters), oldest(s.Holders), oldest(s.Waiters)}})
+			if c.Tree.IsZero() {
+				continue
+			}
+			eachEntry(s, func(kind string, e pathlock.Entry, waitsFor []pathlock.Blocking) {
+				out.object(newHoldLine(kind, s.Tree, e, waitsFor))
+			})
 		}
 	case !c.Tree.IsZero():
 		out.text(snapshotText(all[0])...)
@@ -70,22 +76,6 @@ func (c *lsCommand) Run(ctx context.Context, out *output) error {
 		out.text(treesText(all)...)
 	}
 	return failed
-}
-
-// look returns a function that returns a snapshot of a tree or, if none is named, of each tree. The
-// caller calls end.
-func (s lockStore) look(ctx context.Context, tree pathlock.Tree) (look func(context.Context) ([]pathlock.Snapshot, error), end func(), err error) {
-	locker, end, err := s.open(ctx, true)
-	return func(ctx context.Context) ([]pathlock.Snapshot, error) {
-		if tree.IsZero() {
-			return lookAll(ctx, locker)
-		}
-		snapshot, err := lookAt(ctx, locker, tree)
-		if err != nil {
-			return nil, err
-		}
-		return []pathlock.Snapshot{snapshot}, nil
-	}, end, err
 }
 
 func lookAt(ctx context.Context, locker *pathlock.Locker, tree pathlock.Tree) (pathlock.Snapshot, error) {
@@ -96,10 +86,17 @@ func lookAt(ctx context.Context, locker *pathlock.Locker, tree pathlock.Tree) (p
 	return snapshot, nil
 }
 
-// lookAll returns a snapshot of each tree, in the order of their names, and the errors about trees
-// that cannot be looked at, such as one with a damaged record. The snapshot of such a tree has no
-// time.
-func lookAll(ctx context.Context, locker *pathlock.Locker) (all []pathlock.Snapshot, err error) {
+// look returns a snapshot of a tree or, if none is named, of each tree, in the order of their names,
+// and the errors about trees that cannot be looked at, such as one with a damaged record. The
+// snapshot of such a tree has no time.
+func look(ctx context.Context, locker *pathlock.Locker, tree pathlock.Tree) (all []pathlock.Snapshot, err error) {
+	if !tree.IsZero() {
+		snapshot, err := lookAt(ctx, locker, tree)
+		if err != nil {
+			return nil, err
+		}
+		return []pathlock.Snapshot{snapshot}, nil
+	}
 	trees, err := locker.Trees(ctx)
 	if err != nil {
 		return nil, failed("listing the trees", err)
@@ -121,13 +118,6 @@ func lookAll(ctx context.Context, locker *pathlock.Locker) (all []pathlock.Snaps
 		}
 	}
 	return all, err
-}
-
-func newTreeLine(s pathlock.Snapshot) treeLine {
-	return treeLine{
-		Namespace: s.Tree.Namespace(), Tree: s.Tree.ID(), Holders: len(s.Holders), Waiters: len(s.Waiters),
-		HeldSince: oldest(s.Holders), WaitingSince: oldest(s.Waiters),
-	}
 }
 
 // oldest returns the earliest beginning, nil if there is none.
@@ -158,35 +148,23 @@ func treesText(all []pathlock.Snapshot) []string {
 	return g.lines()
 }
 
-// snapshotLines writes a tree in JSON and, if wanted, who holds and waits there.
-func snapshotLines(out *output, s pathlock.Snapshot, whole bool) {
-	out.object(typed{"tree", newTreeLine(s)})
-	if whole {
-		eachEntry(s, func(kind string, e pathlock.Entry, waitsFor []pathlock.Blocking) {
-			out.object(newHoldLine(kind, s.Tree, e, waitsFor))
-		})
-	}
-}
-
 // snapshotText shows a tree to people.
 func snapshotText(s pathlock.Snapshot) []string {
+	var holders, waiters grid
+	holders.add("HOLDER", "HOLDS", "FOR", "ENDS IN", "FENCE", "WHAT")
+	waiters.add("WAITER", "WANTS", "FOR", "GIVES UP IN", "WAITS FOR", "WHAT")
+	eachEntry(s, func(kind string, e pathlock.Entry, waitsFor []pathlock.Blocking) {
+		g, last := &holders, fmt.Sprint(e.Fence)
+		if kind == "waiter" {
+			g, last = &waiters, blockerNames(waitsFor)
+		}
+		g.add(shortOf(e.Owner), wanted(e.Gate, e.Claims), lasting(s.Now.Sub(e.Since)), remaining(e.Until.Sub(s.Now)), last, about(e))
+	})
 	lines := []string{fmt.Sprintf("%s: %d hold, %d wait", nameOf(s.Tree), len(s.Holders), len(s.Waiters))}
-	if len(s.Holders) > 0 {
-		g := grid{}
-		g.add("HOLDER", "HOLDS", "FOR", "ENDS IN", "FENCE", "WHAT")
-		for _, h := range s.Holders {
-			g.add(shortOf(h.Owner), wanted(h.Gate, h.Claims), lasting(s.Now.Sub(h.Since)), remaining(h.Until.Sub(s.Now)), fmt.Sprint(h.Fence), about(h))
+	for _, g := range []grid{holders, waiters} {
+		if len(g.rows) > 1 {
+			lines = append(lines, g.lines()...)
 		}
-		lines = append(lines, g.lines()...)
-	}
-	if len(s.Waiters) > 0 {
-		g := grid{}
-		g.add("WAITER", "WANTS", "FOR", "GIVES UP IN", "WAITS FOR", "WHAT")
-		blockers := s.Blockers()
-		for i, w := range s.Waiters {
-			g.add(shortOf(w.Owner), wanted(w.Gate, w.Claims), lasting(s.Now.Sub(w.Since)), remaining(w.Until.Sub(s.Now)), blockerNames(blockers[i]), about(w))
-		}
-		lines = append(lines, g.lines()...)
 	}
 	return lines
 }

@@ -78,24 +78,23 @@ func (c *releaseCommand) Run(ctx context.Context, out *output, code *int) error 
 	}
 	mine := entriesOf(snapshot, owner)
 	err = locker.ForceRelease(ctx, tree, owner)
-	switch {
-	case errors.Is(err, pathlock.ErrNotHeld):
+	if errors.Is(err, pathlock.ErrNotHeld) {
 		*code = exitLeft
 		return fmt.Errorf("%s holds nothing in %s any more", shortOf(owner), nameOf(tree))
-	case err != nil:
-		err = failed("releasing "+shortOf(owner), err)
-		if c.JSON {
-			out.object(newReleased(mine, c.Reason, err))
+	}
+	line := releasedLine{At: time.Now().UTC(), By: whoAmI(), Reason: c.Reason, Namespace: tree.Namespace(), Tree: tree.ID(), Holder: shortOf(owner)}
+	eachEntry(mine, func(kind string, e pathlock.Entry, _ []pathlock.Blocking) {
+		line.Holds = append(line.Holds, newHoldLine(kind, tree, e, nil))
+	})
+	if err != nil {
+		err = failed("releasing "+line.Holder, err)
+		if line.Unanswered = err.Error(); c.JSON {
+			out.object(typed{"released-by-force", line})
 		}
 		return fmt.Errorf("%w; it may have been released nevertheless: see pathlock ls %s", err, nameOf(tree))
-	case c.JSON:
-		out.object(newReleased(mine, c.Reason, nil))
-		return nil
 	}
-	out.text(fmt.Sprintf("released in %s by %s: %s", nameOf(tree), whoAmI(), c.Reason))
-	for _, each := range holdTexts(mine) {
-		out.text("  " + each)
-	}
+	text := fmt.Sprintf("released in %s by %s: %s", nameOf(tree), line.By, c.Reason)
+	out.say(c.JSON, typed{"released-by-force", line}, append([]string{text}, holdTexts(mine)...)...)
 	return nil
 }
 
@@ -132,29 +131,14 @@ func entriesOf(s pathlock.Snapshot, owner pathlock.Owner) pathlock.Snapshot {
 // holdTexts lists what an owner has.
 func holdTexts(s pathlock.Snapshot) []string {
 	g := grid{}
-	for _, h := range s.Holders {
-		g.add(shortOf(h.Owner), "holds "+wanted(h.Gate, h.Claims), "for "+lasting(s.Now.Sub(h.Since)), "fence "+strconv.FormatUint(h.Fence, 10), about(h))
-	}
-	for _, w := range s.Waiters {
-		g.add(shortOf(w.Owner), "waits for "+wanted(w.Gate, w.Claims), "for "+lasting(s.Now.Sub(w.Since)), "", about(w))
-	}
-	return g.lines()
-}
-
-// newReleased says that an owner's locks were released, or, if there is an error, that they may
-// have been.
-func newReleased(mine pathlock.Snapshot, reason string, unanswered error) typed {
-	record := releasedLine{
-		At: time.Now().UTC(), By: whoAmI(), Reason: reason, Namespace: mine.Tree.Namespace(), Tree: mine.Tree.ID(),
-	}
-	eachEntry(mine, func(kind string, e pathlock.Entry, _ []pathlock.Blocking) {
-		record.Holds = append(record.Holds, newHoldLine(kind, mine.Tree, e, nil))
+	eachEntry(s, func(kind string, e pathlock.Entry, _ []pathlock.Blocking) {
+		does, fence := "holds ", fmt.Sprint("fence ", e.Fence)
+		if kind == "waiter" {
+			does, fence = "waits for ", ""
+		}
+		g.add("  "+shortOf(e.Owner), does+wanted(e.Gate, e.Claims), "for "+lasting(s.Now.Sub(e.Since)), fence, about(e))
 	})
-	record.Holder = record.Holds[0].Holder
-	if unanswered != nil {
-		record.Unanswered = unanswered.Error()
-	}
-	return typed{"released-by-force", record}
+	return g.lines()
 }
 
 // whoAmI names the user and the host.

@@ -49,7 +49,7 @@ func (c *watchCommand) Run(ctx context.Context, out *output) error {
 	if c.Interval < leastInterval {
 		return fmt.Errorf("%w: --interval must be %v or more", errUsage, leastInterval)
 	}
-	look, end, err := c.look(ctx, c.Tree.Tree)
+	locker, end, err := c.open(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (c *watchCommand) Run(ctx context.Context, out *output) error {
 	tick := time.NewTicker(c.Interval)
 	defer tick.Stop()
 	for first := true; ; first = false {
-		all, err := look(ctx)
+		all, err := look(ctx, locker, c.Tree.Tree)
 		switch {
 		case ctx.Err() != nil:
 			return nil // a signal is the way to end it
