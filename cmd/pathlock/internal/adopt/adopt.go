@@ -143,10 +143,9 @@ func (r *reader) shapes(ctx context.Context, tx *sql.Tx, opts Options, report *R
 		if opts.Table != "" && t.name != opts.Table {
 			continue
 		}
-		stated := append(slices.Clone(opts.Tree), "", "")
-		t.tree, t.second = stated[0], stated[1]
-		t.label, t.alias, t.deleted, t.deletedWhen = opts.Name, opts.Alias, opts.Deleted, opts.DeletedWhen
-		for _, column := range []string{t.tree, t.second, t.label, t.alias, t.statedMark()} {
+		trees := append(slices.Clone(opts.Tree), "", "")
+		t.stated, t.tree, t.second = opts, trees[0], trees[1]
+		for _, column := range []string{t.tree, t.second, opts.Name, opts.Alias, t.statedMark()} {
 			if _, ok := t.cells[column]; column != "" && !ok {
 				return nil, fmt.Errorf("%s has no column %q that can be read", t.name, column)
 			}

@@ -39,7 +39,7 @@ func (t *table) shapes() (found []shape, unsupported []Unsupported) {
 	}
 	for i := range found {
 		if found[i].settle(); found[i].Name == "" {
-			found[i].Name = cmp.Or(t.label, found[i].siblingName())
+			found[i].Name = cmp.Or(t.stated.Name, found[i].siblingName())
 		}
 	}
 	shown := make(map[string]bool)
@@ -291,7 +291,7 @@ func (t *table) pathless(links []shape) (found []shape, unsupported []Unsupporte
 // "" if there is none.
 func (s *shape) likelyName() string {
 	for _, column := range s.of.labels() {
-		if differ, rows := s.distinct(s.Parent, column); (nameHint.MatchString(column) || column == s.of.label) && (rows == 0 || nearlyAll(differ, rows)) {
+		if differ, rows := s.distinct(s.Parent, column); (nameHint.MatchString(column) || column == s.of.stated.Name) && (rows == 0 || nearlyAll(differ, rows)) {
 			return column
 		}
 	}

@@ -32,15 +32,21 @@ func (t *table) forms(link shape, column, label string, broken bool) (forms []st
 	ranked := slices.SortedFunc(maps.Keys(votes), func(a, b treetable.Form) int {
 		return cmp.Or(cmp.Compare(votes[b], votes[a]), strings.Index(treetable.NameSeparators, a.Separator)-strings.Index(treetable.NameSeparators, b.Separator), strings.Compare(a.String(), b.String()))
 	})
-	for i, f := range ranked[:min(len(ranked), 3)] {
+	for _, f := range ranked[:min(len(ranked), 3)] {
 		if broken && votes[f] < votes[ranked[0]] {
 			break
 		}
-		if forms = append(forms, f.String()); f == treetable.DefaultForm {
-			forms[i] = ""
-		}
+		forms = append(forms, written(f))
 	}
 	return forms
+}
+
+// written is a form as tags and flags have it.
+func written(f treetable.Form) string {
+	if f == treetable.DefaultForm {
+		return ""
+	}
+	return f.String()
 }
 
 // separators returns those that a column has, or the default one.

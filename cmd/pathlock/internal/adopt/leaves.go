@@ -94,11 +94,10 @@ func (s *shape) takeNames(p pointer, column string) [][2]string {
 				if !deep || !p.carries(column, paths, f) {
 					continue
 				}
-				named.setForm(f)
+				named.PathForm = written(f)
 				if s.isAdded(s.IDPath) && nameHint.MatchString(label) && len(s.Leaves) == 0 && named.places().unfit == 0 {
 					s.added, s.filled, s.IDPath, s.IDPathForm, s.Name = nil, nil, "", "", label
-					s.Path = s.add("path", nil, textType(s.of.dialect, pathLength), nil)
-					s.setForm(f)
+					s.Path, s.PathForm = s.add("path", nil, textType(s.of.dialect, pathLength), nil), written(f)
 					s.addLeaf(p, column, true, f)
 				}
 				return [][2]string{{p.from.name, column}}

@@ -32,8 +32,8 @@ var answers = map[string]string{"n": "y", "N": "Y", "no": "yes", "No": "Yes", "N
 // mark: what somebody has stated, or what names and rows say. A time beside a flag only says when
 // that was set.
 func (t *table) mark() (column, when string) {
-	if t.deleted != nil {
-		return *t.deleted, t.deletedWhen
+	if t.stated.Deleted != nil {
+		return *t.stated.Deleted, t.stated.DeletedWhen
 	}
 	for _, kinds := range [][]dialect.ColumnKind{{dialect.Number, dialect.Bool, dialect.Bits, dialect.Text}, {dialect.Time}} {
 		for _, name := range t.order {
@@ -88,7 +88,7 @@ func (t *table) hasLive(name string) bool {
 // a mark with live rows below, as the plugin takes a gorm.DeletedAt for one: old code has left
 // them.
 func (s *shape) checkRowsBelow() {
-	if s.Deleted == "" || s.of.deleted != nil {
+	if s.Deleted == "" || s.of.stated.Deleted != nil {
 		return
 	}
 	all := shape{Table: s.Table, of: s.of}
@@ -127,11 +127,11 @@ func (s *shape) checkRowsBelow() {
 }
 
 // statedMark is the column that the user has stated, "" for none.
-func (t *table) statedMark() string { return *cmp.Or(t.deleted, new(string)) }
+func (t *table) statedMark() string { return *cmp.Or(t.stated.Deleted, new(string)) }
 
 // checkMark refuses a stated mark that no tag can state, or by which no row is live.
 func (t *table) checkMark() (err error) {
-	name, when, literal := t.statedMark(), t.deletedWhen, ""
+	name, when, literal := t.statedMark(), t.stated.DeletedWhen, ""
 	kind := t.kind(name)
 	switch {
 	case name == "":
@@ -152,7 +152,7 @@ func (s *shape) possibleMarks() (notes []string) {
 	switch {
 	case s.noMark != "":
 		return []string{s.noMark}
-	case s.Deleted != "", s.of.deleted != nil:
+	case s.Deleted != "", s.of.stated.Deleted != nil:
 		return nil
 	}
 	for _, name := range s.of.order {

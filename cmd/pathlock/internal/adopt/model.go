@@ -216,8 +216,8 @@ func (s *shape) options() (options []string) {
 	for _, l := range s.Leaves {
 		options = append(options, "gormplugin.Leaf(&"+typeName(l.Table)+"{}, "+model+")")
 	}
-	if s.of.alias != "" {
-		options = append(options, fmt.Sprintf("plugin.ResolverBy(%s, %q), for the middleware", model, s.of.alias))
+	if s.of.stated.Alias != "" {
+		options = append(options, fmt.Sprintf("plugin.ResolverBy(%s, %q), for the middleware", model, s.of.stated.Alias))
 	}
 	return options
 }
@@ -239,7 +239,7 @@ func (s *shape) lostFound() (flags string) {
 			value = s.of.cells[name][i].String
 			values[value] = true
 		}
-		kind, isUnique := s.of.kind(name), name == s.of.alias || slices.Contains(s.of.unique, name)
+		kind, isUnique := s.of.kind(name), name == s.of.stated.Alias || slices.Contains(s.of.unique, name)
 		switch {
 		case isUnique && (kind == dialect.Text || kind == dialect.UUID):
 			value = "{unique}"

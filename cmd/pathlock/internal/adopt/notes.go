@@ -114,9 +114,9 @@ func (s *shape) others() (notes []string) {
 		}
 		switch differ, rows := s.distinct(column); {
 		case slices.Contains(s.of.unique, column):
-		case column == s.of.alias && differ < rows:
+		case column == s.of.stated.Alias && differ < rows:
 			notes = append(notes, fmt.Sprintf("%s no value of their own in %s: give them one before you create its unique index", shown.Count(rows-differ, "row has", "rows have"), column))
-		case s.of.alias == "" && keyHint.MatchString(column) && nearlyAll(differ, rows):
+		case s.of.stated.Alias == "" && keyHint.MatchString(column) && nearlyAll(differ, rows):
 			notes = append(notes, fmt.Sprintf("if URLs name rows by %[1]s: ResolverBy needs a unique index; %[2]d rows have no value of their own: give --alias %[1]s to this command", column, rows-differ))
 		}
 	}

@@ -176,19 +176,12 @@ func (s shape) withOwnPath(f treetable.Form) (found []shape) {
 	if _, err := treetable.ParseForm(f.String()); err != nil || t.below == 0 || t.tops == 0 || !enough(t.below+t.tops, t.live) || !enough(t.below, t.live-t.tops) || t.places*10 < t.live*6 {
 		return nil
 	}
-	s.setForm(f)
+	s.PathForm = written(f)
 	for _, named := range s.labelled(names, t.live) {
 		named.parents(t.parents)
 		found = append(found, named)
 	}
 	return found
-}
-
-// setForm states the form of the path.
-func (s *shape) setForm(f treetable.Form) {
-	if s.PathForm = f.String(); f == treetable.DefaultForm {
-		s.PathForm = ""
-	}
 }
 
 // lastName splits a path before its last name.
@@ -223,7 +216,7 @@ func (s shape) labelled(names []cell, live int) (found []shape) {
 	if s.Name = label; label != "" {
 		found = append(found, s)
 	}
-	if s.of.label == "" && (label == "" || live < 3) {
+	if s.of.stated.Name == "" && (label == "" || live < 3) {
 		s.Name = s.add("segment", nil, textType(s.of.dialect, nameLength), names)
 		found = append(found, s)
 	}
@@ -284,8 +277,7 @@ func (s shape) withPathOfParent(f treetable.Form) (found []shape) {
 				continue // by chance, as among addresses of requests that end in other tables' keys
 			}
 			one := s
-			one.setForm(f)
-			if one.Name = column; column == s.Key {
+			if one.PathForm, one.Name = written(f), column; column == s.Key {
 				one.Path, one.PathForm, one.IDPath, one.IDPathForm, one.Name = "", "", one.Path, one.PathForm, ""
 			}
 			one.parents(by.parents)

@@ -44,12 +44,10 @@ type table struct {
 	rows     int
 	// rowOf has a row for each value, of the columns that were asked for.
 	rowOf map[string]map[string]int
-	// tree, with second if two say it, label and alias are the columns of the trees' ids, of the
-	// names, and of what URLs name rows by, that somebody has stated.
-	tree, second, label, alias string
-	// deleted, nil for none, and deletedWhen are the mark of deletion that somebody has stated.
-	deleted     *string
-	deletedWhen string
+	// stated is what the user has said about the table. tree, with second if two say it, are its
+	// columns of the trees' ids.
+	stated       Options
+	tree, second string
 	// more is set if the table has more rows than were read.
 	more bool
 }
@@ -281,8 +279,8 @@ func (t *table) steps(key string) []string {
 
 // labels are the columns that can hold a name.
 func (t *table) labels() []string {
-	if t.label != "" {
-		return []string{t.label}
+	if t.stated.Name != "" {
+		return []string{t.stated.Name}
 	}
 	return t.texts()
 }

@@ -63,8 +63,8 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 		}
 		model := doctor.ModelOf(r.dialect, part.Table, slices.Collect(maps.Values(of.columns)))
 		model.Planned = planned
-		if i == 0 && of.alias != "" {
-			model.Lookups = [][]string{{of.alias}}
+		if i == 0 && of.stated.Alias != "" {
+			model.Lookups = [][]string{{of.stated.Alias}}
 		}
 		for i := range model.Marks {
 			part.allowNull(&model.Marks[i])
