@@ -101,9 +101,9 @@ func (c *catalogue) wrongs(r, is *row, f func(at following, is *string, want str
 func (f *forest) wrong(r *row, tell func(*Problem)) {
 	c := f.of(r)
 	f.wrongs(r, r, func(at following, is *string, want string) {
-		p := r.problem(at.kind, "its %s is wrong", at.what)
+		p := r.problem(at.kind, nil, "its %s is wrong", at.what)
 		if !c.limit(at.column).holds(want) {
-			p = r.problem(PathTooLong, "its %s does not fit into the column %s", at.what, at.column)
+			p = r.problem(PathTooLong, nil, "its %s does not fit into the column %s", at.what, at.column)
 		}
 		p.Is, p.Want = is, &want
 		tell(p)

@@ -52,15 +52,10 @@ func (k Key) String() string {
 // MarshalJSON writes a number as a number, a text as a string, bytes as a string in hexadecimal,
 // and no key as null.
 func (k Key) MarshalJSON() ([]byte, error) {
-	v := k.arg()
 	if _, binary := k.v.(binaryKey); binary {
-		v = k.String()
+		return json.Marshal(k.String())
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("fsck: a key as JSON: %w", err)
-	}
-	return text, nil
+	return json.Marshal(k.arg())
 }
 
 // numberKey reads a whole number.

@@ -159,7 +159,7 @@ func (f *forest) unfit(r *row) *Problem {
 	case r.unnamed:
 		return f.badName(r)
 	case r.state != placed && r.up.state == placed:
-		return r.problem(BadName, "no path of ids can have its key")
+		return r.problem(BadName, nil, "no path of ids can have its key")
 	default:
 		return nil
 	}

@@ -135,12 +135,12 @@ func (f *forest) badName(r *row) *Problem {
 		return nil
 	}
 	if r.nullName {
-		return r.problem(BadName, "its name is NULL")
+		return r.problem(BadName, nil, "its name is NULL")
 	}
 	if err := f.of(r).checkName(&r.seat); err != nil {
 		reason := strings.TrimPrefix(err.Error(), fmt.Sprintf("%v: ", pathlock.ErrInvalidPath))
 		reason = strings.TrimPrefix(reason, fmt.Sprintf("below %q: ", pathlock.Root()))
-		return r.problem(BadName, "%s", reason)
+		return r.problem(BadName, nil, "%s", reason)
 	}
 	return nil
 }
@@ -150,9 +150,7 @@ func orphan(r *row) *Problem {
 	if !ok {
 		return nil
 	}
-	p := r.problem(Orphan, "its parent %v is %s", r.parent, is)
-	p.Others = []Key{r.parent}
-	return p
+	return r.problem(Orphan, []Key{r.parent}, "its parent %v is %s", r.parent, is)
 }
 
 // cycleMembers is the most rows of a cycle that a report names.
@@ -163,18 +161,18 @@ func (f *forest) onCycle(r *row) *Problem {
 	if members == nil {
 		return nil
 	}
-	p := r.problem(Cycle, "it is its own ancestor, in a cycle of %s", shown.Count(len(members), "row", "rows"))
+	var others []Key
 	for _, m := range members[1:min(len(members), cycleMembers)] {
-		p.Others = append(p.Others, m.key)
+		others = append(others, m.key)
 	}
-	return p
+	return r.problem(Cycle, others, "it is its own ancestor, in a cycle of %s", shown.Count(len(members), "row", "rows"))
 }
 
 func tooFarDown(r *row) *Problem {
 	if r.state != tooDeep {
 		return nil
 	}
-	return r.problem(TooDeep, "more names lead to it than a path can have")
+	return r.problem(TooDeep, nil, "more names lead to it than a path can have")
 }
 
 func (f *forest) besideRoot(r *row) *Problem {
@@ -182,9 +180,7 @@ func (f *forest) besideRoot(r *row) *Problem {
 	if root == nil || r == root || !r.isTop() {
 		return nil
 	}
-	p := r.problem(BesideRoot, "it has no parent, and the tree has the root row %v", root.key)
-	p.Others = []Key{root.key}
-	return p
+	return r.problem(BesideRoot, []Key{root.key}, "it has no parent, and the tree has the root row %v", root.key)
 }
 
 // twin is a row that has the name of a sibling with a smaller key.
@@ -216,10 +212,9 @@ func (f *forest) twins() (twins []twin) {
 
 // problem describes the row's problem.
 func (t twin) problem() *Problem {
-	p := t.row.problem(Duplicate, "its sibling %v has the same name", t.first.key)
+	others := []Key{t.first.key}
 	if t.kind == Lookalike {
-		p = t.row.problem(Lookalike, "the collation treats its name as equal to that of its sibling %v, %q", t.first.key, t.first.name)
+		return t.row.problem(Lookalike, others, "the collation treats its name as equal to that of its sibling %v, %q", t.first.key, t.first.name)
 	}
-	p.Others = []Key{t.first.key}
-	return p
+	return t.row.problem(Duplicate, others, "its sibling %v has the same name", t.first.key)
 }

@@ -197,7 +197,8 @@ func (f *forest) moves() MoveCount {
 	flat := true
 	for _, r := range f.rows {
 		flat = flat && r.isTop()
-		if r.fault != faultNone || f.cycles[r] != nil || f.rises(r) {
+		// Of surplus names, those of the paths of the rows above do not count.
+		if r.fault != faultNone || f.cycles[r] != nil || f.surplus(r) > max(0, f.surplus(r.up)) {
 			m.Moves++
 		}
 	}
@@ -209,12 +210,6 @@ func (f *forest) moves() MoveCount {
 		m.Reason = fmt.Sprintf("the column %q contradicts the paths of most rows: find out which is right", f.table.Parent)
 	}
 	return m
-}
-
-// rises reports whether a path of a row names more rows above it than its parents lead to. It does
-// not count the surplus names of the paths of the rows above.
-func (f *forest) rises(r *row) bool {
-	return f.surplus(r) > max(0, f.surplus(r.up))
 }
 
 // surplus returns how many more rows the paths of a row name above it than its parents lead to.

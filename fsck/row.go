@@ -102,9 +102,9 @@ func (c *catalogue) of(r *row) *catalogue {
 	return c
 }
 
-// problem returns a problem of the row, without Others and Want.
-func (r *row) problem(kind Kind, format string, args ...any) *Problem {
-	return &Problem{Kind: kind, Leaves: r.id().leaves, Tree: r.tree, ID: r.key, Name: r.name, Is: r.path, Detail: fmt.Sprintf(format, args...)}
+// problem returns a problem of the row, with the keys of others, without Want.
+func (r *row) problem(kind Kind, others []Key, format string, args ...any) *Problem {
+	return &Problem{Kind: kind, Leaves: r.id().leaves, Tree: r.tree, ID: r.key, Others: others, Name: r.name, Is: r.path, Detail: fmt.Sprintf(format, args...)}
 }
 
 // fault says what is wrong with a row's parent.

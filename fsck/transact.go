@@ -23,8 +23,8 @@ func (r *repair) batch(ctx context.Context, p *plan, tree Key, edits []*edit) (o
 	if r.skippedTrees[tree] {
 		return false, nil
 	}
-	w := &writer{plan: p, tree: tree}
 	if !r.opts.Apply {
+		w := &writer{plan: p, tree: tree}
 		if err := w.write(ctx, edits); err != nil {
 			return false, err
 		}
@@ -42,10 +42,10 @@ func (r *repair) batch(ctx context.Context, p *plan, tree Key, edits []*edit) (o
 	case err != nil:
 		return false, err
 	}
-	err = r.retry(ctx, held, w, edits)
+	outdated, err = r.retry(ctx, held, p, tree, edits)
 	switch released := release(); {
 	case released != nil || err == nil || ctx.Err() != nil:
-		return w.outdated, errors.Join(err, released)
+		return outdated, errors.Join(err, released)
 	case r.dialect.Classify(err).IsRetryable():
 		r.skipTree(tree, err)
 		return false, nil
@@ -56,14 +56,14 @@ func (r *repair) batch(ctx context.Context, p *plan, tree Key, edits []*edit) (o
 
 // retry tries a transaction until it commits, or until another try is pointless. While other
 // sessions hold a lock, it tries again until [RepairOptions.Wait] is over.
-func (r *repair) retry(ctx, held context.Context, w *writer, edits []*edit) error {
+func (r *repair) retry(ctx, held context.Context, p *plan, tree Key, edits []*edit) (outdated bool, err error) {
 	begun := time.Now()
 	for try := 1; ; try++ {
-		err := r.transact(ctx, held, w, edits)
+		outdated, err = r.transact(ctx, held, p, tree, edits)
 		failure := r.dialect.Classify(err)
 		again := failure == dialect.FailureEnded || failure == dialect.FailureRetry && time.Since(begun) < r.opts.Wait
 		if !again || try == attempts || ctx.Err() != nil {
-			return err
+			return outdated, err
 		}
 	}
 }
@@ -95,17 +95,17 @@ func (r *repair) gate(ctx context.Context, tree pathlock.Tree) (context.Context,
 // transact makes edits in a transaction, writes the changes to the log, and commits. The end of ctx
 // ends the work and its waits for row locks. If the work is already done, the transaction still
 // commits.
-func (r *repair) transact(ctx, held context.Context, w *writer, edits []*edit) (err error) {
+func (r *repair) transact(ctx, held context.Context, p *plan, tree Key, edits []*edit) (outdated bool, err error) {
 	working, stop := context.WithCancelCause(held)
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })()
 	tx, end, err := r.begin(working, held)
 	if err != nil {
-		return fmt.Errorf("fsck: repair %s: %w", r.table.Table, err)
+		return false, fmt.Errorf("fsck: repair %s: %w", r.table.Table, err)
 	}
 	defer end()
 	r.transaction++
-	w.restart(tx, r.transaction)
+	w := &writer{plan: p, tree: tree, tx: tx, number: r.transaction, now: make(map[rowID]*row)}
 	committed := false
 	defer func() {
 		if committed {
@@ -117,25 +117,25 @@ func (r *repair) transact(ctx, held context.Context, w *writer, edits []*edit) (
 		}
 	}()
 	if err := w.write(working, edits); err != nil {
-		return err
+		return false, err
 	}
 	if len(w.changes) > 0 {
 		if err := record(r.opts.Log, w.changes...); err != nil {
-			return err
+			return false, err
 		}
 		if err := tx.Commit(); err != nil {
-			return fmt.Errorf("fsck: repair %s: commit: %w", r.table.Table, err)
+			return false, fmt.Errorf("fsck: repair %s: commit: %w", r.table.Table, err)
 		}
 		committed = true
 		r.summary.Transactions++
 		if err := record(r.opts.Log, logLine{Transaction: w.number, Commit: true}); err != nil {
-			return err
+			return false, err
 		}
 	}
 	for _, s := range w.skips {
 		r.skipRow(s)
 	}
-	return r.changed(w.changes)
+	return w.outdated, r.changed(w.changes)
 }
 
 // begin begins a transaction that waits at most [RepairOptions.Wait] for locked rows. end gives the

@@ -37,12 +37,6 @@ type assignment struct {
 	old, new any
 }
 
-// restart begins another try.
-func (w *writer) restart(tx *sql.Tx, number int) {
-	w.tx, w.number, w.now = tx, number, make(map[rowID]*row)
-	w.changes, w.skips, w.inserted, w.outdated = nil, nil, nil, false
-}
-
 // forget takes the keys back that a rolled-back transaction gave to new rows.
 func (w *writer) forget() {
 	for _, c := range w.inserted {
