@@ -31,20 +31,18 @@ func (o storeOptions) forms() string {
 	return strings.Join(slices.DeleteFunc(anystore.Forms(o...), isPrivate), ", ")
 }
 
-// ownStores gives a command the lock stores that the program was built with.
-type ownStores struct{ stores storeOptions }
-
-// BeforeApply is called by kong.
-func (s *ownStores) BeforeApply(stores storeOptions) error {
-	s.stores = stores
-	return nil
-}
-
-// lockStore has the flags of the commands that look at locks.
+// lockStore has the flags of the commands that look at locks, and the lock stores that the program
+// was built with.
 type lockStore struct {
-	ownStores
+	stores        storeOptions
 	Locks         string `help:"Lock store: ${stores}." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Lock store:"`
 	LocksPassword string `help:"Password of the lock store, unencoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Lock store:"`
+}
+
+// BeforeApply is called by kong.
+func (s *lockStore) BeforeApply(stores storeOptions) error {
+	s.stores = stores
+	return nil
 }
 
 // open opens the lock store, which other programs must be able to see. With looks set, it creates
