@@ -57,9 +57,9 @@ func (e *exam) database(ctx context.Context) {
 // ModelOf describes a table as package treeschema takes it. The types of the columns say which keys
 // are texts, and what a deletion mark is in a live row.
 func ModelOf(d *dialect.Dialect, t fsck.Table, columns []treeschema.Column) treeschema.Model {
-	model := treeschema.Model{Table: t, Others: []string{t.Version}}
-	if t.Version == "" {
-		model.Others = nil
+	model := treeschema.Model{Table: t}
+	if t.Version != "" {
+		model.Others = []string{t.Version}
 	}
 	for _, c := range columns {
 		kind := dialect.KindOf(c.Type)
