@@ -181,14 +181,16 @@ func (r *reader) shapes(ctx context.Context, tx *sql.Tx, opts Options, report *R
 
 // describe says what to write for a shape.
 func (r *reader) describe(ctx context.Context, s shape) (Tree, error) {
-	v := s.judge()
-	r.shorten(&s)
+	v, parts := s.judge(), append([]shape{s}, s.leaves()...)
+	for i := range parts {
+		r.shorten(&parts[i])
+	}
+	s = parts[0]
 	tree := Tree{Table: s.Table.Table, Fsck: flags(s.Table, false), Rows: v.rows, Agree: v.agree, Disagree: v.disagree, Tags: s.tags(), Options: s.options(), shape: s, twins: v.twins, Notes: s.notes()}
-	for _, l := range s.leaves() {
-		r.shorten(&l)
+	for _, l := range parts[1:] {
 		tree.Leaves = append(tree.Leaves, Leaf{l.Table.Table, l.tags()})
 	}
-	found, err := r.statements(ctx, &s, &tree)
+	found, err := r.statements(ctx, parts, &tree)
 	if err != nil {
 		return tree, err
 	}

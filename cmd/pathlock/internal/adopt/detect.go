@@ -136,14 +136,8 @@ func (t *table) links() (links []shape) {
 func (t *table) keys(parent string) []string {
 	keys := slices.Clone(t.unique)
 	for _, key := range t.order {
-		distinct := make(map[string]bool, t.rows)
-		if slices.Contains(keys, key) || !parentHint.MatchString(parent) || !strings.HasSuffix(parent, key) || parent == key {
-			continue
-		}
-		for _, c := range t.cells[key] {
-			distinct[c.String] = c.Valid
-		}
-		if len(distinct) == t.rows && t.rows != 1 {
+		named := parentHint.MatchString(parent) && strings.HasSuffix(parent, key) && parent != key
+		if named && !slices.Contains(keys, key) && t.rows != 1 && len(t.rowsOf(key)) == t.rows {
 			keys = append(keys, key)
 		}
 	}

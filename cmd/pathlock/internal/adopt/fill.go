@@ -44,11 +44,12 @@ var highest = map[string]string{"tinyint": "255", "smallint": "65535", "mediumin
 
 // fills are the statements that fill the added columns from the path: one for each, so that it can
 // run again beside unique indexes.
-func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
+func (s *shape) fills() (statements []Statement) {
+	d := s.of.dialect
 	q, table, spelt := d.QuotePart, d.Quote(s.Table.Table), spellings[d]
 	if s.pair != nil && s.isAdded(s.Tree) {
 		statements = append(statements, Statement{
-			SQL: fmt.Sprintf("UPDATE %s SET %s = %s WHERE %s(%s IS NULL OR NOT (%s))", table, q(s.Tree), s.pairSQL(d), s.byKey(d), q(s.Tree), s.isPairSQL(d)),
+			SQL: fmt.Sprintf("UPDATE %s SET %s = %s WHERE %s(%s IS NULL OR NOT (%s))", table, q(s.Tree), s.pairSQL(), s.byKey(), q(s.Tree), s.isPairSQL()),
 			Why: "the tree is " + strings.Join(s.pair, " and "),
 		})
 	}
@@ -73,7 +74,7 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	dir := fmt.Sprintf(spelt.dir, text, form.Separator)
 	if s.isAdded(s.Name) {
 		statements = append(statements, Statement{
-			SQL: fmt.Sprintf("UPDATE %s SET %s = SUBSTR(%s, %s + 1) WHERE %s%s IS NOT NULL", table, q(s.Name), text, fmt.Sprintf(spelt.length, dir), s.byKey(d), stored),
+			SQL: fmt.Sprintf("UPDATE %s SET %s = SUBSTR(%s, %s + 1) WHERE %s%s IS NOT NULL", table, q(s.Name), text, fmt.Sprintf(spelt.length, dir), s.byKey(), stored),
 			Why: "the name is the last one of the path",
 		})
 	}
@@ -82,7 +83,7 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 		above = fmt.Sprintf(spelt.butLast, dir)
 	}
 	if form.OfParent {
-		own, above, top = s.ownPath(d, stored, form), stored, ""
+		own, above, top = s.ownPath(stored, form), stored, ""
 	}
 	where, tree, same := " WHERE "+own+" <> "+root, "", ""
 	if s.Tree != "" {
@@ -95,7 +96,7 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	rows := func(path, where string) string {
 		return fmt.Sprintf("(SELECT %s AS own, %s%s AS path FROM %s%s%s)", q(s.Key), tree, fmt.Sprintf(spelt.joined, path), table, where, spelt.end)
 	}
-	none, missing := s.noParents(d)
+	none, missing := s.noParents()
 	// Each row of below gets as its parent the row of aboves that has the path above it.
 	fill := func(below, aboves, up, parent string) string {
 		return strings.NewReplacer("@table", table+" AS c", "@belongs", "c."+q(s.Key)+" = j.own", "@where", "1 = 1",
@@ -127,8 +128,8 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 
 // noParents are the values of a parent column that stand for no row: at the top, and where the row
 // above is missing.
-func (s *shape) noParents(d *dialect.Dialect) (none, missing string) {
-	spelt := spellings[d]
+func (s *shape) noParents() (none, missing string) {
+	spelt := spellings[s.of.dialect]
 	none, missing = "''", "'-1'"
 	switch s.of.kind(s.Key) {
 	case dialect.Number:
@@ -169,14 +170,14 @@ func (s *shape) late() (n int) {
 }
 
 // ownPath is the expression for a row's own path, where the column has its parent's.
-func (s *shape) ownPath(d *dialect.Dialect, stored string, form treetable.Form) string {
-	parts := []string{stored, d.QuotePart(cmp.Or(s.Name, s.Key))}
+func (s *shape) ownPath(stored string, form treetable.Form) string {
+	parts := []string{stored, s.of.dialect.QuotePart(cmp.Or(s.Name, s.Key))}
 	if form.Trail != "" {
 		parts = append(parts, "'"+form.Trail+"'")
 	} else {
 		parts = slices.Insert(parts, 1, fmt.Sprintf("CASE WHEN %s = '' AND '%s' = '' THEN '' ELSE '%s' END", parts[0], form.Lead, form.Separator))
 	}
-	return concat(d, parts...)
+	return concat(s.of.dialect, parts...)
 }
 
 // concat is the expression for texts one after the other.
@@ -188,7 +189,7 @@ func concat(d *dialect.Dialect, parts ...string) string {
 }
 
 // byKey returns a condition that all keys meet: MySQL's safe updates want a range of an index.
-func (s *shape) byKey(d *dialect.Dialect) string {
+func (s *shape) byKey() string {
 	zero, least := "''", s.of.cells[s.Key]
 	switch s.of.kind(s.Key) {
 	case dialect.Number:
@@ -196,8 +197,8 @@ func (s *shape) byKey(d *dialect.Dialect) string {
 	case dialect.UUID: // no text that is empty
 		zero = "'" + treetable.NilUUID + "'"
 	}
-	if d != dialect.MySQL || zero == "0" && len(least) > 0 && (least[0].String == "0" || strings.HasPrefix(least[0].String, "-")) {
+	if s.of.dialect != dialect.MySQL || zero == "0" && len(least) > 0 && (least[0].String == "0" || strings.HasPrefix(least[0].String, "-")) {
 		return ""
 	}
-	return d.QuotePart(s.Key) + " > " + zero + " AND "
+	return s.of.dialect.QuotePart(s.Key) + " > " + zero + " AND "
 }

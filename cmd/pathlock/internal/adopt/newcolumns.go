@@ -172,18 +172,19 @@ func (t *table) madeOf(want string, texts []cell) (column string, whole bool) {
 }
 
 // pairSQL is the value of a column made of two.
-func (s *shape) pairSQL(d *dialect.Dialect) string {
+func (s *shape) pairSQL() string {
+	d := s.of.dialect
 	return concat(d, d.QuotePart(s.pair[0]), "':'", d.QuotePart(s.pair[1]))
 }
 
 // isPairSQL is the condition that a column has the value that is made of two, whose collations may
 // be others.
-func (s *shape) isPairSQL(d *dialect.Dialect) string {
-	value := s.pairSQL(d)
-	if d == dialect.MySQL { // and so may be the character sets
+func (s *shape) isPairSQL() string {
+	value := s.pairSQL()
+	if s.of.dialect == dialect.MySQL { // and so may be the character sets
 		value = "CONVERT(" + value + " USING utf8mb4) COLLATE utf8mb4_bin"
 	}
-	return d.QuotePart(s.Tree) + " = " + value
+	return s.of.dialect.QuotePart(s.Tree) + " = " + value
 }
 
 // constraints are the queries that look for a constraint of a table by its name. SQLite adds none.
@@ -192,12 +193,12 @@ var constraints = map[*dialect.Dialect]string{
 	dialect.PostgreSQL: "SELECT COUNT(*) FROM pg_constraint WHERE conrelid = to_regclass(?) AND conname = ?",
 }
 
-// keepPair returns the statement for the constraint that keeps a column made of two, if the table
-// lacks it.
-func (r *reader) keepPair(ctx context.Context, s *shape) (statements []Statement, err error) {
+// keepPair adds the statement for the constraint that keeps a column made of two, if the table lacks
+// it.
+func (r *reader) keepPair(ctx context.Context, s *shape, add func(Statement)) error {
 	query := constraints[r.dialect]
 	if s.pair == nil || query == "" {
-		return nil, nil
+		return nil
 	}
 	table, name, there := s.Table.Table, s.Tree, 0
 	if r.dialect == dialect.PostgreSQL {
@@ -207,12 +208,13 @@ func (r *reader) keepPair(ctx context.Context, s *shape) (statements []Statement
 	}
 	name = cut(name) + "_is_pair"
 	if err := r.db.QueryRowContext(ctx, r.dialect.Bind(query), table, name).Scan(&there); err != nil || there > 0 {
-		return nil, err
+		return err
 	}
 	alter := "ALTER TABLE " + r.dialect.Quote(s.Table.Table)
-	return []Statement{{
-		SQL:  fmt.Sprintf("%s ADD CONSTRAINT %s CHECK ((%s) IS TRUE)", alter, r.dialect.QuotePart(name), s.isPairSQL(r.dialect)),
+	add(Statement{
+		SQL:  fmt.Sprintf("%s ADD CONSTRAINT %s CHECK ((%s) IS TRUE)", alter, r.dialect.QuotePart(name), s.isPairSQL()),
 		Why:  "pathlock only reads " + s.Tree + ": this refuses what is not made of both, NULL included",
 		Undo: alter + " DROP CONSTRAINT " + r.dialect.QuotePart(name),
-	}}, nil
+	})
+	return nil
 }

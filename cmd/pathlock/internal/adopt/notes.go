@@ -32,7 +32,7 @@ func (s *shape) notes() (notes []string) {
 	if s.pair != nil {
 		note := fmt.Sprintf("the tree is %s: the hook BeforeCreate fills %s, a column made of both, in new rows", strings.Join(s.pair, " and "), s.Tree)
 		if constraints[s.of.dialect] == "" {
-			note += fmt.Sprintf("; when you create the table anew, give it CHECK ((%s) IS TRUE)", s.isPairSQL(s.of.dialect))
+			note += fmt.Sprintf("; when you create the table anew, give it CHECK ((%s) IS TRUE)", s.isPairSQL())
 		}
 		notes = append(notes, note)
 		halves := 0

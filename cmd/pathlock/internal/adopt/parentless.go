@@ -1,7 +1,6 @@
 package adopt
 
 import (
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -73,11 +72,7 @@ func (t *table) trees(others *regexp.Regexp) (columns []string) {
 		if !hinted || t.isKey(name) || t.columns[name].Expression != "" || !t.isID(name) {
 			continue
 		}
-		values := make(map[string]bool)
-		for _, c := range t.cells[name] {
-			values[c.String] = c.Valid
-		}
-		if len(values) > 0 && !slices.Contains(slices.Collect(maps.Values(values)), false) && !values[""] {
+		if cells := t.cells[name]; len(cells) > 0 && !slices.ContainsFunc(cells, func(c cell) bool { return c.String == "" }) {
 			columns = append(columns, name)
 		}
 	}

@@ -97,14 +97,13 @@ func (s *shape) isLive(i int) bool {
 
 // verdict says which rows have a shape.
 type verdict struct {
+	places
 	rows, agree int
 	// below are the rows that are not at the top, of which deep agree.
 	below, deep int
 	// parted is set if a path that agrees shows what separates its names.
-	parted bool
-	// twins are siblings with one name, and unfit rows whose name no path can have.
-	twins, unfit, orphans int
-	disagree              []Disagree
+	parted   bool
+	disagree []Disagree
 }
 
 // mostExamples is how many rows that do not agree are shown.
@@ -126,8 +125,8 @@ func (s *shape) pathColumns(p places) (columns []pathColumn) {
 
 // judge compares each live row with what its parent says.
 func (s *shape) judge() verdict {
-	v := verdict{disagree: []Disagree{}}
 	p := s.places()
+	v := verdict{places: p, disagree: []Disagree{}}
 	columns, paths := s.pathColumns(p), make(map[spot]int)
 	for i, path := range p.names {
 		if s.isLive(i) && p.wrong[i] == "" && (s.isAdded(s.Parent) || s.Tree+s.SingleTree != "") {
@@ -164,7 +163,6 @@ func (s *shape) judge() verdict {
 			v.disagree = append(v.disagree, Disagree{s.of.cells[s.Key][i].String, why})
 		}
 	}
-	v.twins, v.unfit, v.orphans = p.twins, p.unfit, p.orphans
 	return v
 }
 
@@ -182,7 +180,8 @@ type places struct {
 	names, keys, wrong []string
 	depth              []int
 	// unseen rows are below ones that were not read.
-	unseen                []bool
+	unseen []bool
+	// twins are siblings with one name, and unfit rows whose name no path can have.
 	twins, unfit, orphans int
 }
 

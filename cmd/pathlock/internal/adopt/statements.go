@@ -16,9 +16,10 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
-// statements lists what the schema of a shape needs, and returns all that package treeschema finds.
-func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treeschema.Finding, error) {
-	of := s.of
+// statements lists what the schema of a shape, and those of its leaves, need, and returns all that
+// package treeschema finds.
+func (r *reader) statements(ctx context.Context, parts []shape, tree *Tree) ([]treeschema.Finding, error) {
+	s, of := &parts[0], parts[0].of
 	add := func(st Statement) {
 		tree.Statements = append(tree.Statements, r.complete(st, of))
 	}
@@ -35,7 +36,7 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 		}
 		add(Statement{SQL: "ALTER TABLE " + r.dialect.Quote(s.Table.Table) + " ADD COLUMN " + r.dialect.QuotePart(c.Name) + " " + r.typeOf(c), Why: keeps + "; the table lacks it"})
 	}
-	for _, st := range s.fills(r.dialect) {
+	for _, st := range s.fills() {
 		if strings.Contains(r.version, "MariaDB") && strings.Contains(st.SQL, "STRAIGHT_JOIN") {
 			st.Why += "; MariaDB refuses this while sql_safe_updates is on"
 		}
@@ -49,13 +50,11 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 	case s.self && noNull:
 		tree.Notes = append(tree.Notes, fmt.Sprintf("a row at the top is its own parent, for which the foreign key on %s leaves nothing else: let the column be NULL, and give this command again", s.Parent))
 	case s.self:
-		add(s.zeroTops(r.dialect))
+		add(s.zeroTops())
 	}
 	var found []treeschema.Finding
-	for i, part := range append([]shape{*s}, s.leaves()...) {
-		if of = part.of; i > 0 {
-			r.shorten(&part)
-		}
+	for i, part := range parts {
+		of = part.of
 		for _, c := range part.short {
 			modify := "ALTER TABLE " + r.dialect.Quote(part.Table.Table) + " MODIFY " + r.dialect.QuotePart(c.Name) + " "
 			planned = append(planned, c)
@@ -84,25 +83,22 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 		found, planned = append(found, lacks...), nil
 	}
 	of = s.of
-	constraints, err := r.keepPair(ctx, s)
-	for _, st := range constraints {
-		add(st)
-	}
-	return found, err
+	return found, r.keepPair(ctx, s, add)
 }
 
 // zeroTops is the statement that gives rows at the top the zero value for a parent.
-func (s *shape) zeroTops(d *dialect.Dialect) Statement {
+func (s *shape) zeroTops() Statement {
+	d := s.of.dialect
 	parent, is := d.QuotePart(s.Parent), d.QuotePart(s.Key)
-	zero, _ := s.noParents(d)
+	zero, _ := s.noParents()
 	at := " = " + zero
 	if zero == "NULL" {
 		at = " IS NULL"
 	}
 	update := "UPDATE " + d.Quote(s.Table.Table) + " SET " + parent + " = "
 	return Statement{
-		SQL: update + zero + " WHERE " + s.byKey(d) + parent + " = " + is, Why: "a row at the top has no parent: change what reads and writes its own key there",
-		Undo: update + is + " WHERE " + s.byKey(d) + parent + at,
+		SQL: update + zero + " WHERE " + s.byKey() + parent + " = " + is, Why: "a row at the top has no parent: change what reads and writes its own key there",
+		Undo: update + is + " WHERE " + s.byKey() + parent + at,
 	}
 }
 
