@@ -79,13 +79,13 @@ func (w *writer) clear(ctx context.Context, r *row, set []assignment) (cleared b
 		}
 		for i, r := range asides {
 			aside := asidePath(r.key, w.limit(a.column))
-			set := []assignment{{a.column, old[i], aside}}
+			set := []assignment{{a.column, old[i], aside, a.at}}
 			if err := w.update(ctx, r, set); err != nil {
 				return false, err
 			}
 			w.note(r, WrongPath, false, set)
 			if now := w.now[r.id()]; now != nil {
-				w.setPath(now, a.column, aside)
+				*a.at.is(now) = &aside
 			}
 			cleared = true
 		}

@@ -3,6 +3,7 @@ package fsck
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,11 +50,6 @@ func (c *catalogue) names(r *row) int {
 	}
 }
 
-// followingIn returns which of following a column is, -1 for any other.
-func (c *catalogue) followingIn(column string) int {
-	return slices.IndexFunc(c.following, func(f following) bool { return f.column == column })
-}
-
 // scan reads the columns of [columns], and then what further receives.
 func (c *catalogue) scan(rows *sql.Rows, r *row, further ...any) error {
 	var key, tree, parent any
@@ -86,50 +82,44 @@ func (c *catalogue) scan(rows *sql.Rows, r *row, further ...any) error {
 	return errors.Join(failed[:]...)
 }
 
-// wrongs calls f for each column of a row whose value, in is, does not follow from where the row
-// is.
-func (c *catalogue) wrongs(r, is *row, f func(at following, is *string, want string)) {
-	for _, at := range c.of(r).following {
+// wrongs returns what to write into the columns of a row whose values, in is, do not follow from
+// where the row is.
+func (c *catalogue) wrongs(r, is *row) (set []assignment) {
+	of := c.of(r)
+	for i := range of.following {
+		at := &of.following[i]
 		value := *at.is(is)
-		if want, known := at.want(c, r); r.state == placed && known && (value == nil || *value != want) {
-			f(at, value, want)
+		want, known := at.want(c, r)
+		if r.state != placed || !known || value != nil && *value == want {
+			continue
 		}
+		a := assignment{column: at.column, new: want, at: at}
+		if value != nil {
+			a.old = *value
+		}
+		set = append(set, a)
 	}
+	return set
+}
+
+// fits reports whether the column of a row can hold a new text.
+func (c *catalogue) fits(r *row, a assignment) bool {
+	return c.of(r).limit(a.column).holds(fmt.Sprint(a.new))
 }
 
 // wrong reports the columns of a row whose values do not follow from where the row is.
 func (f *forest) wrong(r *row, tell func(*Problem)) {
-	c := f.of(r)
-	f.wrongs(r, r, func(at following, is *string, want string) {
-		p := r.problem(at.kind, nil, "its %s is wrong", at.what)
-		if !c.limit(at.column).holds(want) {
-			p = r.problem(PathTooLong, nil, "its %s does not fit into the column %s", at.what, at.column)
+	for _, a := range f.wrongs(r, r) {
+		p := r.problem(a.at.kind, nil, "its %s is wrong", a.at.what)
+		if !f.fits(r, a) {
+			p = r.problem(PathTooLong, nil, "its %s does not fit into the column %s", a.at.what, a.column)
 		}
-		p.Is, p.Want = is, &want
+		p.Is, p.Want = *a.at.is(r), new(fmt.Sprint(a.new))
 		tell(p)
-	})
-}
-
-// wrongPaths returns the values to write into the columns that follow from where a row is, given
-// their present values in is.
-func (f *forest) wrongPaths(r, is *row) (set []assignment) {
-	c := f.of(r)
-	f.wrongs(r, is, func(at following, is *string, want string) {
-		if !c.limit(at.column).holds(want) {
-			return
-		}
-		a := assignment{column: at.column, new: want}
-		if is != nil {
-			a.old = *is
-		}
-		set = append(set, a)
-	})
-	return set
-}
-
-// setPath notes the present value of a column that follows from where a row is.
-func (f *forest) setPath(r *row, column, value string) {
-	if c := f.of(r); c.followingIn(column) >= 0 {
-		*c.following[c.followingIn(column)].is(r) = &value
 	}
+}
+
+// wrongPaths returns those of wrongs that fit into their columns.
+func (f *forest) wrongPaths(r, is *row) []assignment {
+	return slices.DeleteFunc(f.wrongs(r, is), func(a assignment) bool { return !f.fits(r, a) })
 }

@@ -146,7 +146,7 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 		r.wantPath = "/" + r.name
 		for _, f := range w.following {
 			if want, _ := f.want(w.catalogue, r); f.column != w.table.IDPath {
-				set = append(set, assignment{column: f.column, new: want})
+				set = append(set, assignment{column: f.column, new: want, at: &f})
 			}
 		}
 		for _, column := range slices.Sorted(maps.Keys(w.opts.LostFound)) {

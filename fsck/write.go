@@ -31,10 +31,11 @@ type writer struct {
 	inserted []*creation
 }
 
-// assignment gives a column a new value.
+// assignment gives a column a new value. at is set if the value follows from where the row is.
 type assignment struct {
 	column   string
 	old, new any
+	at       *following
 }
 
 // forget takes the keys back that a rolled-back transaction gave to new rows.
@@ -173,10 +174,10 @@ func (w *writer) move(ctx context.Context, e *edit) error {
 		}
 		var set []assignment
 		if to.parent != e.was.parent {
-			set = append(set, assignment{w.table.Parent, e.was.parent.value(), to.parent.value()})
+			set = append(set, assignment{column: w.table.Parent, old: e.was.parent.value(), new: to.parent.value()})
 		}
 		if to.name != e.was.name || e.was.nullName {
-			set = append(set, assignment{w.table.Name, e.was.nameValue(), to.name})
+			set = append(set, assignment{column: w.table.Name, old: e.was.nameValue(), new: to.name})
 		}
 		if err := w.update(ctx, e.row, set); err != nil {
 			return err
@@ -198,14 +199,13 @@ func (w *writer) command(ctx context.Context, statement string) error {
 
 // note records changes of a row.
 func (w *writer) note(r *row, why Kind, insert bool, set []assignment) {
-	of := w.of(r)
 	for _, a := range set {
 		kind := why
-		if i := of.followingIn(a.column); kind == WrongPath && i >= 0 {
-			kind = of.following[i].kind
+		if kind == WrongPath && a.at != nil {
+			kind = a.at.kind
 		}
 		w.changes = append(w.changes, Change{
-			Transaction: w.number, Table: of.table.Table, Tree: r.tree, ID: r.key, Insert: insert, Column: a.column, Old: a.old, New: a.new, Why: kind,
+			Transaction: w.number, Table: w.of(r).table.Table, Tree: r.tree, ID: r.key, Insert: insert, Column: a.column, Old: a.old, New: a.new, Why: kind,
 		})
 	}
 }
@@ -253,7 +253,7 @@ func (w *writer) writePaths(ctx context.Context, e *edit) error {
 		}
 		w.note(e.row, WrongPath, false, set)
 		for _, a := range set { // a dry run looks there for what is left
-			w.setPath(is, a.column, fmt.Sprint(a.new))
+			*a.at.is(is) = new(fmt.Sprint(a.new))
 		}
 		return nil
 	})
