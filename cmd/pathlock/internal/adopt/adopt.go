@@ -170,7 +170,7 @@ func (r *reader) shapes(ctx context.Context, tx *sql.Tx, opts Options, report *R
 		shapes[i].Leaves = slices.DeleteFunc(shapes[i].Leaves, func(l treetable.Table) bool {
 			return slices.ContainsFunc(shapes, func(s shape) bool { return s.Table.Table == l.Table && !s.isAdded(s.Parent) })
 		})
-		if shapes[i].of.more || shapes[i].cut() {
+		if shapes[i].of.more || shapes[i].mayBeCut() {
 			if err := r.readFully(ctx, tx, &shapes[i]); err != nil {
 				return nil, err
 			}

@@ -106,7 +106,7 @@ func (t *table) withoutOwner(column, label string) (*table, string) {
 		if t.cells[owner] == nil || owner == column || owner != t.tree && !ownHint.MatchString(owner) && !treeHint.MatchString(owner) {
 			continue
 		}
-		cells, owners, count := t.cut(column, owner, known)
+		cells, owners, count := t.cutOwner(column, owner, known)
 		if _, one := t.value(owner); nearlyAll(count, t.rows) && (owners > 1 || one && t.kind(owner) != dialect.Number) {
 			plain := *t
 			plain.cells, plain.rowOf = maps.Clone(t.cells), make(map[string]map[string]int)
@@ -117,9 +117,9 @@ func (t *table) withoutOwner(column, label string) (*table, string) {
 	return t, ""
 }
 
-// cut takes the owner away from the front of paths, and counts the owners and the paths. An owner
+// cutOwner takes the owner away from the front of paths, and counts the owners and the paths. An owner
 // that is a label, too, stays.
-func (t *table) cut(column, owner string, known map[string]int) (cells []cell, owners, count int) {
+func (t *table) cutOwner(column, owner string, known map[string]int) (cells []cell, owners, count int) {
 	seen := make(map[string]bool)
 	for i, c := range t.cells[column] {
 		is := t.cells[owner][i].String

@@ -20,7 +20,7 @@ type pointer struct {
 
 // pointers returns the columns of the other tables that point to rows of a shape.
 func (s *shape) pointers(tables []*table) (found []pointer) {
-	rowOf := s.rowOf()
+	rowOf := s.liveRows()
 	for _, t := range tables {
 		for _, column := range t.order {
 			if t.name == s.Table.Table || len(t.unique) == 0 || column == t.unique[0] || t.cells[column] == nil || !alike(t.kind(column), s.of.kind(s.Key)) || !t.refers(column, s.of, s.Key) {

@@ -94,7 +94,7 @@ func (s *shape) checkRowsBelow() {
 	all := shape{Table: s.Table, of: s.of}
 	all.Deleted = ""
 	alive, marked, moved := 0, 0, 0
-	for below, above := range all.links(all.rowOf()) {
+	for below, above := range all.links(all.liveRows()) {
 		inBin := func(text string) bool { return binHint.MatchString(s.of.cells[text][above].String) }
 		switch {
 		case s.isLive(above) && !s.isLive(below) && slices.ContainsFunc(s.of.texts(), inBin):

@@ -227,7 +227,7 @@ func (s *shape) options() (options []string) {
 func (s *shape) lostFound() (flags string) {
 	s = s.sample()
 	folders := make(map[int]bool)
-	for _, above := range s.links(s.rowOf()) {
+	for _, above := range s.links(s.liveRows()) {
 		folders[above] = true
 	}
 	for _, name := range s.of.order {

@@ -54,7 +54,7 @@ func (s *shape) refused(v verdict, found []treeschema.Finding) (refused []string
 // rollout lists the steps to the tree's protection.
 func (t Tree) rollout() (steps []string) {
 	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
-	fsck, late, kinds := t.fsck(), t.late(), "UNIQUE"
+	fsck, late, kinds := t.fsck(), t.whyLate(), "UNIQUE"
 	if t.shape.pair != nil {
 		kinds = "UNIQUE or CHECK"
 	}
@@ -99,8 +99,8 @@ func (s *shape) isUndone(st Statement) bool {
 // fsck is the command that checks the tree.
 func (t Tree) fsck() string { return "pathlock fsck " + flags(t.shape.Table, true) }
 
-// late says why unique indexes and constraints have to wait for the repair, "" if they need not.
-func (t Tree) late() string {
+// whyLate says why unique indexes and constraints have to wait for the repair, "" if they need not.
+func (t Tree) whyLate() string {
 	switch {
 	case !slices.ContainsFunc(t.Statements, func(s Statement) bool {
 		return strings.Contains(s.SQL, " UNIQUE ") || strings.Contains(s.SQL, " CHECK (")

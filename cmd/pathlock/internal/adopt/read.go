@@ -91,8 +91,8 @@ func (r *reader) samples(ctx context.Context, tx *sql.Tx, only string) (tables [
 	return tables, unread, nil
 }
 
-// cut reports whether a path may be longer than what has been read of it.
-func (s *shape) cut() bool {
+// mayBeCut reports whether a path may be longer than what has been read of it.
+func (s *shape) mayBeCut() bool {
 	return slices.ContainsFunc([]string{s.Path, s.IDPath}, func(column string) bool {
 		return slices.ContainsFunc(s.of.cells[column], func(c cell) bool { return len(c.String) >= longest })
 	})
@@ -127,7 +127,7 @@ func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
 	}
 	if s.owner != "" {
 		path := cmp.Or(s.Path, s.IDPath)
-		t.cells[path], _, _ = t.cut(path, s.owner, nil)
+		t.cells[path], _, _ = t.cutOwner(path, s.owner, nil)
 	}
 	for _, name := range s.addedNames() {
 		t.cells[name] = make([]cell, t.rows)

@@ -31,7 +31,7 @@ func (s *shape) settle() {
 		return
 	}
 	s.SingleTree = treeName(s.Table.Table)
-	rowOf := s.rowOf()
+	rowOf := s.liveRows()
 	most := 0
 	for _, name := range s.of.order {
 		kind := s.of.kind(name)
@@ -158,7 +158,7 @@ func (s *shape) links(rowOf map[string]int) iter.Seq2[int, int] {
 
 // isKept reports whether each live row has in a column what the row above has.
 func (s *shape) isKept(name string) bool {
-	kept, links := s.kept(name, s.rowOf())
+	kept, links := s.kept(name, s.liveRows())
 	return kept == links && links > 0
 }
 

@@ -193,7 +193,7 @@ func (s *shape) places() places {
 		differ, rows := s.distinct(s.Tree, s.Parent, s.Name)
 		p.twins = rows - differ
 	}
-	rowOf := s.rowOf()
+	rowOf := s.liveRows()
 	form, _ := treetable.ParseForm(s.PathForm)
 	state := make([]int8, n) // 1: being placed, 2: placed
 	var place func(i int)
@@ -256,8 +256,8 @@ func (s *shape) places() places {
 	return p
 }
 
-// rowOf has the live rows by their keys.
-func (s *shape) rowOf() map[string]int {
+// liveRows has the live rows by their keys.
+func (s *shape) liveRows() map[string]int {
 	rows := make(map[string]int, s.of.rows)
 	for i, c := range s.of.cells[s.Key] {
 		if s.isLive(i) {
