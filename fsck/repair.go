@@ -81,7 +81,7 @@ func (r *repair) mend(ctx context.Context, f *forest) (*forest, error) {
 		if len(p.edits) == 0 {
 			break
 		}
-		if _, err := r.apply(ctx, p, p.edits); err != nil {
+		if _, err := r.apply(ctx, p); err != nil {
 			return nil, err
 		}
 		if !r.opts.Apply {
@@ -95,8 +95,7 @@ func (r *repair) mend(ctx context.Context, f *forest) (*forest, error) {
 	}
 	clear(r.skippedRows) // their paths may be mended all the same
 	for range rounds {
-		edits := r.planPaths(f)
-		outdated, err := r.apply(ctx, &plan{forest: f, repair: r}, edits)
+		outdated, err := r.apply(ctx, r.planPaths(f))
 		if err != nil || !outdated {
 			return f, err
 		}
@@ -107,12 +106,13 @@ func (r *repair) mend(ctx context.Context, f *forest) (*forest, error) {
 	return f, nil
 }
 
-// apply makes edits, in transactions that each change a bounded number of rows of one tree.
-// outdated says that others have changed some of the rows meanwhile, which are left as they are.
-func (r *repair) apply(ctx context.Context, p *plan, edits []*edit) (outdated bool, err error) {
+// apply makes the edits of a plan, in transactions that each change a bounded number of rows of one
+// tree. outdated says that others have changed some of the rows meanwhile, which are left as they
+// are.
+func (r *repair) apply(ctx context.Context, p *plan) (outdated bool, err error) {
 	var trees []Key
 	inTree := make(map[Key][]*edit)
-	for _, e := range edits {
+	for _, e := range p.edits {
 		tree := e.row.tree
 		if inTree[tree] == nil {
 			trees = append(trees, tree)

@@ -139,13 +139,13 @@ func (p *plan) allows(r *row) bool {
 	return true
 }
 
-// planPaths returns the edits of rows with wrong paths.
-func (r *repair) planPaths(f *forest) []*edit {
+// planPaths plans the edits of rows with wrong paths.
+func (r *repair) planPaths(f *forest) *plan {
 	p := &plan{forest: f, repair: r}
 	for _, row := range slices.Concat(f.rows, f.leafRows) {
 		if len(f.wrongPaths(row, row)) > 0 && p.allows(row) {
 			p.edits = append(p.edits, &edit{row: row, why: WrongPath})
 		}
 	}
-	return p.edits
+	return p
 }
