@@ -7,18 +7,18 @@ import (
 	"os"
 )
 
-// Lines of the log that are no [Change]. The first one is {"run":table}. Each transaction writes its
-// changes before the commit, and {"tx":n,"commit":true} after it. If that last line is missing and
-// another transaction follows in the same run, there was no commit. For the last transaction of a
-// killed run, the log does not tell.
+// logLine is a line of the log that is no [Change]. The first one is {"run":table}. Each
+// transaction writes its changes before the commit, and {"tx":n,"commit":true} after it. If that
+// last line is missing and another transaction follows in the same run, there was no commit. For
+// the last transaction of a killed run, the log does not tell.
 type logLine struct {
 	Run         string `json:"run,omitempty"`
 	Transaction int    `json:"tx,omitempty"`
 	Commit      bool   `json:"commit,omitempty"`
 }
 
-// record appends lines to a log, if there is one. It makes sure that the log survives a crash of the
-// machine, if it is a regular file.
+// record appends lines to a log, if there is one. It makes sure that the log survives a crash of
+// the machine, if it is a regular file.
 func record[T any](log io.Writer, lines ...T) (err error) {
 	defer func() {
 		if err != nil {

@@ -86,9 +86,9 @@ func lookAt(ctx context.Context, locker *pathlock.Locker, tree pathlock.Tree) (p
 	return snapshot, nil
 }
 
-// look returns a snapshot of a tree or, if none is named, of each tree, in the order of their names,
-// and the errors about trees that cannot be looked at, such as one with a damaged record. The
-// snapshot of such a tree has no time.
+// look returns a snapshot of a tree or, if none is named, of each tree, in the order of their
+// names, and the errors about trees that cannot be looked at, such as one with a damaged record.
+// The snapshot of such a tree has no time.
 func look(ctx context.Context, locker *pathlock.Locker, tree pathlock.Tree) (all []pathlock.Snapshot, err error) {
 	if !tree.IsZero() {
 		snapshot, err := lookAt(ctx, locker, tree)

@@ -117,8 +117,8 @@ func (t *table) withoutOwner(column, label string) (*table, string) {
 	return t, ""
 }
 
-// cutOwner takes the owner away from the front of paths, and counts the owners and the paths. An owner
-// that is a label, too, stays.
+// cutOwner takes the owner away from the front of paths, and counts the owners and the paths. An
+// owner that is a label, too, stays.
 func (t *table) cutOwner(column, owner string, known map[string]int) (cells []cell, owners, count int) {
 	seen := make(map[string]bool)
 	for i, c := range t.cells[column] {

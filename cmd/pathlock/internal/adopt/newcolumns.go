@@ -193,8 +193,8 @@ var constraints = map[*dialect.Dialect]string{
 	dialect.PostgreSQL: "SELECT COUNT(*) FROM pg_constraint WHERE conrelid = to_regclass(?) AND conname = ?",
 }
 
-// keepPair adds the statement for the constraint that keeps a column made of two, if the table lacks
-// it.
+// keepPair adds the statement for the constraint that keeps a column made of two, if the table
+// lacks it.
 func (r *reader) keepPair(ctx context.Context, s *shape, add func(Statement)) error {
 	query := constraints[r.dialect]
 	if s.pair == nil || query == "" {
