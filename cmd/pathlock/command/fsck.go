@@ -108,6 +108,10 @@ func (c *fsckCommand) Run(ctx context.Context, out *output, code *int) (err erro
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	report := &report{out, c}
+	var tree fsck.Key
+	if c.Tree != nil {
+		tree = fsck.TextKey(*c.Tree)
+	}
 	problem := detail(report, "problem", "", fsck.Problem.String)
 	checker, err := fsck.New(ctx, db, dialect, table)
 	if errors.Is(err, fsck.ErrNoColumn) {
@@ -117,7 +121,7 @@ func (c *fsckCommand) Run(ctx context.Context, out *output, code *int) (err erro
 		return err
 	}
 	if !c.Repair {
-		summary, err := checker.Check(ctx, fsck.Options{Tree: c.tree()}, problem)
+		summary, err := checker.Check(ctx, fsck.Options{Tree: tree}, problem)
 		if err != nil {
 			return err
 		}
@@ -128,7 +132,7 @@ func (c *fsckCommand) Run(ctx context.Context, out *output, code *int) (err erro
 		return c.requireRows(ctx, db, dialect, summary)
 	}
 	opts := fsck.RepairOptions{
-		Tree: c.tree(), Apply: c.Apply, AllowMoves: c.Moves, LostFound: c.LostFound, Wait: c.Wait, Moves: report.moves,
+		Tree: tree, Apply: c.Apply, AllowMoves: c.Moves, LostFound: c.LostFound, Wait: c.Wait, Moves: report.moves,
 		Report: problem, Changed: detail(report, "change", "", report.change),
 		Left: detail(report, "left", "left: ", fsck.Problem.String), Skipped: detail(report, "skipped", "skipped: ", fsck.Skip.String),
 	}
@@ -155,13 +159,6 @@ func (c *fsckCommand) Run(ctx context.Context, out *output, code *int) (err erro
 		return err
 	}
 	return c.requireRows(ctx, db, dialect, before)
-}
-
-func (c *fsckCommand) tree() fsck.Key {
-	if c.Tree == nil {
-		return fsck.Key{}
-	}
-	return fsck.TextKey(*c.Tree)
 }
 
 // requireRows returns an error if there was no row to check, usually because of a typo in the
