@@ -79,13 +79,15 @@ func (c *doctorCommand) Run(ctx context.Context, out *output, code *int) error {
 	if err != nil {
 		return err
 	}
-	*code = c.code(report)
+	counts := make(map[doctor.Level]int)
 	for _, f := range report.Findings {
+		counts[f.Level]++
 		if !c.Quiet || f.Level != doctor.Fine {
 			out.say(c.JSON, typed{"finding", f}, findingText(f)...)
 		}
 	}
-	summary := summaryLine{report.Count(doctor.Problem), report.Count(doctor.Warning), report.Count(doctor.Unknown), report.Count(doctor.Advice), report.Count(doctor.Fine)}
+	*code = c.code(report, counts)
+	summary := summaryLine{counts[doctor.Problem], counts[doctor.Warning], counts[doctor.Unknown], counts[doctor.Advice], counts[doctor.Fine]}
 	out.say(c.JSON, typed{"summary", summary}, fmt.Sprintf("%s, %s, %d unknown, %d advice, %d fine",
 		shown.Count(summary.Problems, "problem", "problems"), shown.Count(summary.Warnings, "warning", "warnings"), summary.Unknown, summary.Advice, summary.Fine))
 	return nil
@@ -116,16 +118,16 @@ func (c *doctorCommand) examine(ctx context.Context) (report doctor.Report, err 
 	return report, err
 }
 
-// code returns the exit code for a report.
-func (c *doctorCommand) code(r doctor.Report) int {
+// code returns the exit code for a report, given how many findings of each level it has.
+func (c *doctorCommand) code(r doctor.Report, counts map[doctor.Level]int) int {
 	switch {
 	case r.Unanswered():
 		return exitFailure
-	case r.Count(doctor.Problem) > 0:
+	case counts[doctor.Problem] > 0:
 		return exitLeft
-	case c.Strict && r.Count(doctor.Warning) > 0:
+	case c.Strict && counts[doctor.Warning] > 0:
 		return exitWarned
-	case c.Strict && r.Count(doctor.Unknown) > 0:
+	case c.Strict && counts[doctor.Unknown] > 0:
 		return exitFailure
 	default:
 		return exitUnset

@@ -70,17 +70,6 @@ type Finding struct {
 // Report is the result of an examination, the most important findings first.
 type Report struct{ Findings []Finding }
 
-// Count returns how many findings have a level.
-func (r Report) Count(level Level) int {
-	n := 0
-	for _, f := range r.Findings {
-		if f.Level == level {
-			n++
-		}
-	}
-	return n
-}
-
 // answerCheck is the check whether a server answers.
 const answerCheck = "answer"
 
