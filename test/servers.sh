@@ -64,15 +64,15 @@ free_port() {
 	go run ./test/freeport
 }
 
-# has PROGRAM|/FILE: is it there?
+# has PROGRAM|/GLOB: is it there?
 has() {
 	case $1 in
-	/*) [ -e "$1" ] ;;
+	/*) compgen -G "$1" >/dev/null ;;
 	*) PATH="$PATH:/usr/sbin" command -v "$1" >/dev/null ;;
 	esac
 }
 
-# need PROGRAM|/FILE PACKAGE: is it there, or can its Debian package be installed?
+# need PROGRAM|/GLOB PACKAGE: is it there, or can its Debian package be installed?
 need() {
 	has "$1" && return 0
 	command -v apt-get >/dev/null || return 1
@@ -213,7 +213,7 @@ postgres_bin() {
 }
 
 start_postgres() {
-	[ -n "$(postgres_bin)" ] || need pg_ctlcluster postgresql || return 1
+	need '/usr/lib/postgresql/*/bin/initdb' postgresql || return 1
 	bin=$(postgres_bin)
 	port=$(free_port) || return 1
 	data="$scratch/postgres"
