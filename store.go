@@ -225,7 +225,8 @@ type Transfer struct {
 type Transferred struct {
 	// Grants are all that To holds, in order of their fences.
 	Grants []TransferredGrant
-	// Left is how long the lease that the grants share lasts, from the store's answer on.
+	// Left is how long the lease that the grants share lasts, counted from the beginning of the
+	// call, as nobody knows when within it the store looked.
 	Left time.Duration
 }
 

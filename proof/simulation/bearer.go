@@ -95,11 +95,10 @@ func (c *caller) bear(t *token) {
 
 // mayFail judges the error of something that was done with a token, whose hold was sure to last
 // until then when it was asked for. An answer about a hold that may have ended on its way is none.
-// A ticket store and the locker each subtract the time of the call from what is left.
 func (c *caller) mayFail(t *token, asked, sure time.Time, err error) {
 	known := errors.Is(err, pathlock.ErrLost) || errors.Is(err, pathlock.ErrUnavailable) && c.kind != quiet
-	wasSure := time.Now().Add(2 * time.Since(asked)).Before(sure)
-	if err != nil && (!known || wasSure && errors.Is(err, pathlock.ErrLost) && c.lasts(t, 2*time.Since(asked))) {
+	wasSure := time.Now().Add(time.Since(asked)).Before(sure)
+	if err != nil && (!known || wasSure && errors.Is(err, pathlock.ErrLost) && c.lasts(t, time.Since(asked))) {
 		c.failf("the hold of %d until %v: %v", t.id, t.until, err)
 	}
 }

@@ -150,7 +150,7 @@ func (s *store) merge(got answers[pathlock.Transferred]) pathlock.Transferred {
 		if a.err != nil {
 			continue
 		}
-		left = append(left, a.value.Left-time.Since(a.at))
+		left = append(left, a.value.Left)
 		for _, g := range a.value.Grants {
 			known := grants[g.ID]
 			g.Fence, g.Apart = max(a.member.fenceOf(g.Fence), known.Fence), g.Apart || known.Apart
