@@ -139,13 +139,23 @@ func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked m
 	}
 	selectionOf(t, stmt, ids, s.Dialect.Update).AppendTo(both)
 	both.Add(end)
+	// Where locking reads see the newest rows, the same statement can look below a row that moves.
+	looks := end != "" && s.Dialect.Newest != "" && len(ids) == 1 && len(on.Moves) == 1 && on.Moves[0].Rewrites()
+	if looks {
+		both.Add(" UNION ALL (")
+		s.childOf([]*table.Node{on.Moves[0].Node}).AppendTo(both)
+		both.Add(")")
+	}
 	rows, err := t.Collect(both, s.Dialect.Update != "", false)
 	if err != nil {
 		return nil, hit, err
 	}
+	s.childless = looks
 	for _, n := range rows {
 		if slices.Contains(ids, n.ID) {
 			hit.Add([]*table.Node{n})
+		} else if looks && n.Parent == ids[0] {
+			s.childless = false
 		}
 	}
 	c.Found(slices.Values(slices.DeleteFunc(rows, func(n *table.Node) bool { return n.Dead })))

@@ -119,7 +119,9 @@ func (s *statement) whole(t *table.Table, from, where clause.Expression) ([]*tab
 	}
 	var now int
 	d = begin().Add("SELECT COUNT(*) FROM ? WHERE ?", from, t.Matching(where, false))
-	s.addNewest(d)
+	if s.Dialect.Newest != "" {
+		d.Add(" " + s.Dialect.Newest)
+	}
 	if err := d.One(&now); err != nil {
 		return nil, fmt.Errorf("gormplugin: counting rows of %s: %w", t.TableName, err)
 	}

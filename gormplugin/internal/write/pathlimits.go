@@ -44,18 +44,24 @@ func (s *statement) checkSubtrees(moves []plan.Move) (descend bool, err error) {
 // anyBelow reports whether any live row hangs below rows that are locked. It looks up the children
 // by their parents, below which nobody else can write meanwhile. A range of the index over the
 // paths would touch their neighbours.
-func (s *statement) anyBelow(above []*table.Node) (found bool, err error) {
+func (s *statement) anyBelow(above []*table.Node) (bool, error) {
 	t := s.Table
+	if s.childless {
+		return false, nil
+	}
 	for chunk := range slices.Chunk(above, table.MaxPlaceholders/2) {
-		d := t.Direct(s.DB)
+		var err error
 		if s.Dialect.MisjudgesLists {
+			var one int
+			d := t.Direct(s.DB)
 			addEachBelow(t, d, chunk)
+			err = d.One(&one)
 		} else {
-			addBelow(t, d, chunk)
-			s.addNewest(d)
+			var found []*table.Node
+			if found, err = t.Read(s.DB, s.childOf(chunk)); err == nil && len(found) == 0 {
+				err = gorm.ErrRecordNotFound
+			}
 		}
-		var one int
-		err := d.One(&one)
 		if errors.Is(err, gorm.ErrRecordNotFound) {
 			continue
 		}
@@ -67,20 +73,27 @@ func (s *statement) anyBelow(above []*table.Node) (found bool, err error) {
 	return false, nil
 }
 
-// addBelow makes d look for a row below one of the given ones.
-func addBelow(t *table.Table, d *table.Direct, above []*table.Node) {
+// childOf selects a live row below one of the given ones.
+func (s *statement) childOf(above []*table.Node) table.Selection {
 	var trees []any
 	for _, n := range above {
 		if !slices.Contains(trees, n.Tree) {
 			trees = append(trees, n.Tree)
 		}
 	}
-	d.Add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.TableName}, t.InTree(trees...), table.OneOf(t.Parent, valuesOf(above, idOf)), t.AlsoWhere(t.Alive))
+	child := table.Selection{
+		Where: clause.And(s.Table.InTree(trees...), table.OneOf(s.Table.Parent, valuesOf(above, idOf))),
+		Ends:  []clause.Expression{clause.Expr{SQL: "LIMIT 1"}},
+	}
+	if s.Asserts {
+		child.Lock = s.Dialect.Newest
+	}
+	return child
 }
 
-// addEachBelow is addBelow for a planner that, without statistics, takes a list of parents for most
-// of the table, and reads the whole tree once for every list. The inner LIMIT forces it to look up
-// each row's children.
+// addEachBelow does the same for a planner that, without statistics, takes a list of parents for
+// most of the table, and reads the whole tree once for every list. The inner LIMIT forces it to
+// look up each row's children.
 func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 	name := clause.Table{Name: t.TableName}
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
@@ -91,13 +104,6 @@ func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 	d.Add("SELECT 1 FROM ? AS above CROSS JOIN LATERAL (SELECT 1 FROM ? AS child WHERE ? AND ? = ? AND ? LIMIT 1) AS below WHERE ? LIMIT 1",
 		name, name, inTree, of("child", t.Parent), of("above", t.Key), table.Under("child", t.AlsoWhere(t.Alive)),
 		t.KeyIn(of("above", t.Key), valuesOf(above, idOf)))
-}
-
-// addNewest keeps the database from answering a SELECT from an old snapshot.
-func (s *statement) addNewest(d *table.Direct) {
-	if s.Asserts && s.Dialect.Newest != "" {
-		d.Add(" " + s.Dialect.Newest)
-	}
 }
 
 // checkRoom looks below some of the rows that move for a row that would not fit. A row goes with

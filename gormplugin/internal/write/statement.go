@@ -68,6 +68,8 @@ type statement struct {
 	// madeUp is the name of all new rows that have neither a name nor an id yet, "" before there is
 	// one. The locks of the survey are those of the write.
 	madeUp string
+	// childless is set if the assertion has shown that nothing hangs below the one row that moves.
+	childless bool
 	// cause is the error of the database that made the statement's own write fail, before GORM
 	// translated it; nil if something else failed, such as an association.
 	cause error
