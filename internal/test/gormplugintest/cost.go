@@ -21,8 +21,13 @@ type cost struct {
 
 // costs are those of writes of a row with descendants. A table of leaves with paths costs one
 // statement that writes and, on SQLite, one that looks for room. Where paths grow, one looks for
-// room in the table itself.
-func costs() []cost {
+// room in the table itself. Where looks is set, a look below a row that moves costs no statement of
+// its own.
+func costs(looks bool) []cost {
+	move := 5
+	if looks {
+		move--
+	}
 	return []cost{
 		{"a note", 1, 1, 0, func(db *gorm.DB, s, _ *Suite) error { return db.Model(&Suite{ID: s.ID}).Update("note", "n").Error }},
 		{"Save of a row that stays", 2, 1, 0, func(db *gorm.DB, s, _ *Suite) error {
@@ -35,25 +40,25 @@ func costs() []cost {
 			return db.Transaction(func(tx *gorm.DB) error { return tx.Save(s).Error })
 		}},
 		{"create", 3, 1, 0, func(db *gorm.DB, s, _ *Suite) error { return db.Create(&Suite{ParentID: &s.ID, Name: "new"}).Error }},
-		{"Save of another name", 5 + 1 + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error {
+		{"Save of another name", move + 1 + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error {
 			s.Name = "longer " + s.Name
 			return db.Save(s).Error
 		}},
-		{"Updates of a key in a condition", 5 + 1 + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error {
+		{"Updates of a key in a condition", move + 1 + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error {
 			return db.Model(&Suite{}).Where("id = ?", fmt.Sprint(s.ID)).Updates(map[string]any{"name": "longer " + s.Name}).Error
 		}},
-		{"Updates in a transaction", 5 + 1 + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error {
+		{"Updates in a transaction", move + 1 + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error {
 			return db.Transaction(func(tx *gorm.DB) error { return tx.Model(s).Updates(&Suite{Name: "longer " + s.Name}).Error })
 		}},
 		{"Delete in a transaction", 5, 2, 0, func(db *gorm.DB, s, _ *Suite) error {
 			return db.Transaction(func(tx *gorm.DB) error { return tx.Delete(s).Error })
 		}},
 		{"Delete of a key", 5, 2, 0, func(db *gorm.DB, s, _ *Suite) error { return db.Delete(&Suite{}, s.ID).Error }},
-		{"Rename to a name of the same length", 5 + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error {
+		{"Rename to a name of the same length", move + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error {
 			return gormplugin.Rename(db, s, s.ID, "n"+s.Name[1:])
 		}},
-		{"Rename", 5 + 1 + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error { return gormplugin.Rename(db, s, s.ID, "longer "+s.Name) }},
-		{"Move", 5 + 1 + 2, 2 + 1, 0, func(db *gorm.DB, s, other *Suite) error {
+		{"Rename", move + 1 + 2, 2 + 1, 0, func(db *gorm.DB, s, _ *Suite) error { return gormplugin.Rename(db, s, s.ID, "longer "+s.Name) }},
+		{"Move", move + 1 + 2, 2 + 1, 0, func(db *gorm.DB, s, other *Suite) error {
 			return gormplugin.Move(db, s, s.ID, gormplugin.Below(other.ID))
 		}},
 		{"Delete", 5, 2, 0, func(db *gorm.DB, s, _ *Suite) error { _, err := gormplugin.Delete(db, s, s.ID); return err }},
@@ -66,7 +71,9 @@ func costs() []cost {
 
 // checkCosts counts the statements of writes of a row with few descendants, and of one with many.
 func checkCosts(t *testing.T, d Database) {
-	for _, c := range costs() {
+	// Its locking reads see the newest rows.
+	looks := d.Dialector(nil).Name() == "mysql"
+	for _, c := range costs(looks) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, d, settings{})
 			other := w.build("/other")
