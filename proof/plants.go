@@ -25,7 +25,7 @@ type check struct {
 var checks = map[string]check{
 	"smallworld-queue":   {"./proof/smallworld", "TestQueue", 30 * time.Second},
 	"smallworld-scripts": {"./proof/smallworld", "TestScripts_smallWorld", 30 * time.Second},
-	"simulation":         {"./proof/simulation", "TestSimulation$", 2 * time.Minute},
+	"simulation":         {"./proof/simulation", "TestSimulation$", 4 * time.Minute},
 	"simulation-memory":  {"./proof/simulation", "TestSimulation_memory$", 2 * time.Minute},
 	"memstore":           {"./store/memstore", ".", 30 * time.Second},
 	"ticketstore":        {"./store/ticketstore", ".", 30 * time.Second},
