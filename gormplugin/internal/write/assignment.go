@@ -208,6 +208,37 @@ func (a *assignment) drop(f *schema.Field) {
 	a.set = slices.DeleteFunc(slices.Clone(a.set), func(s clause.Assignment) bool { return s.Column.Name == f.DBName })
 }
 
+// complete adds what follows from the new places, versions and fences to what the statement assigns
+// to a number of rows, some of which move.
+func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence uint64) {
+	each := func(f *schema.Field, value func(plan.Move) any) {
+		var ids, values []any
+		for _, m := range moves {
+			ids, values = append(ids, m.ID), append(values, value(m))
+		}
+		a.replace(t, f, ids, values, len(moves) < rows)
+	}
+	if t.Tree != nil {
+		a.drop(t.Tree)
+	}
+	if a.ByPath {
+		each(t.Parent, func(m plan.Move) any { return t.ParentValue(m.After.Parent) })
+	}
+	for _, f := range t.Following {
+		each(f.Field, func(m plan.Move) any { return f.Of(m.After) })
+	}
+	if t.Version != nil && len(moves) > 0 {
+		each(t.Version, func(m plan.Move) any { return m.Version + 1 })
+	}
+	switch {
+	case t.Fence == nil:
+	case fence == 0: // a fence does not fall: the column keeps the last one
+		a.drop(t.Fence)
+	default:
+		each(t.Fence, func(plan.Move) any { return fence })
+	}
+}
+
 // orNothing makes an empty assignment write a column as it is: otherwise GORM would assign what the
 // caller states.
 func (a *assignment) orNothing(t *table.Table) {

@@ -34,13 +34,14 @@
 // # What is where
 //
 // begin and end are in statement.go, the path locks in pathlocks.go, the assertion, with its row
-// locks and its second attempt on locking reads, in assertion.go, the rewrite in rewrite.go, the
-// next try of a statement that lost to another one in statementretry.go, the refusal of raw SQL in
-// rawsql.go. A write is a [statement]. Each kind of it has a [verb]: insert.go, update.go and
-// delete.go. The rows that an UPDATE or a DELETE means are found in targets.go, and what it does to
-// the tree is worked out in effect.go. The top of a tree, where there is no parent to lock, has
-// rules of its own: top.go. A copy is no statement of GORM's: copy.go. assignment.go sees that an
-// UPDATE restores or deletes rows, and package plan plans it (update.go, effect.go).
+// locks and its second attempt on locking reads, in assertion.go, the room below in pathlimits.go,
+// the rewrite in rewrite.go, the next try of a statement that lost to another one in
+// statementretry.go, the refusal of raw SQL in rawsql.go. A write is a [statement]. Each kind of it
+// has a [verb]: insert.go, update.go and delete.go. The rows that an UPDATE or a DELETE means are
+// found in targets.go, and what it does to the tree is worked out in effect.go. The top of a tree,
+// where there is no parent to lock, has rules of its own: top.go. A copy is no statement of GORM's:
+// copy.go. assignment.go sees that an UPDATE restores or deletes rows, and package plan plans it
+// (update.go, effect.go).
 //
 // The SQL of the locking reads is in package table (read.go), and what each database calls them in
 // internal/dialect.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
@@ -196,6 +197,12 @@ func (k *updating) refuseMissed() error {
 	stmt.AddClause(clause.OnConflict{UpdateAll: true}) // until the statement is unpinned
 	_, _, err = k.settleUpsert(rows, k.Dialect.Update)
 	return err
+}
+
+// savesOne reports whether an update is the first half of a Save of one row. GORM runs an Updates
+// of a whole struct, with Select("*"), in the same form.
+func savesOne(stmt *gorm.Statement) bool {
+	return slices.Equal(stmt.Selects, []string{"*"}) && stmt.ReflectValue.Kind() == reflect.Struct && stmt.ReflectValue.CanAddr() && stmt.Model == stmt.Dest
 }
 
 // updateMoved writes rows, some of which move, and the paths of all that is below these.

@@ -226,12 +226,6 @@ func stale(t *table.Table, n *table.Node) error {
 		" is there: its version is another by now, or a condition does not hold; Updates reports RowsAffected 0 instead"))
 }
 
-// savesOne reports whether an update is the first half of a Save of one row. GORM runs an Updates
-// of a whole struct, with Select("*"), in the same form.
-func savesOne(stmt *gorm.Statement) bool {
-	return slices.Equal(stmt.Selects, []string{"*"}) && stmt.ReflectValue.Kind() == reflect.Struct && stmt.ReflectValue.CanAddr() && stmt.Model == stmt.Dest
-}
-
 // refuseDeleted refuses an upsert of a row that is in the table, but not among the live ones.
 func refuseDeleted(t *table.Table, db *gorm.DB, ids []any, present map[any]*table.Node, lock string) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id any) bool { return present[id] != nil })

@@ -8,37 +8,6 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// complete adds what follows from the new places, versions and fences to what the statement assigns
-// to a number of rows, some of which move.
-func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence uint64) {
-	each := func(f *schema.Field, value func(plan.Move) any) {
-		var ids, values []any
-		for _, m := range moves {
-			ids, values = append(ids, m.ID), append(values, value(m))
-		}
-		a.replace(t, f, ids, values, len(moves) < rows)
-	}
-	if t.Tree != nil {
-		a.drop(t.Tree)
-	}
-	if a.ByPath {
-		each(t.Parent, func(m plan.Move) any { return t.ParentValue(m.After.Parent) })
-	}
-	for _, f := range t.Following {
-		each(f.Field, func(m plan.Move) any { return f.Of(m.After) })
-	}
-	if t.Version != nil && len(moves) > 0 {
-		each(t.Version, func(m plan.Move) any { return m.Version + 1 })
-	}
-	switch {
-	case t.Fence == nil:
-	case fence == 0: // a fence does not fall: the column keeps the last one
-		a.drop(t.Fence)
-	default:
-		each(t.Fence, func(plan.Move) any { return fence })
-	}
-}
-
 // writeBack writes into the caller's structs the paths and versions of rows that have moved, as
 // GORM does with all other columns, and if stayed is set those of rows that stay where they are:
 // what the structs state may be outdated.
