@@ -1,4 +1,5 @@
--- Who waits for whom, and who may pass whom. In one tree, at one instant:
+-- Who waits for whom, and who may pass whom. Whether a request has to wait at all, grant.lua says.
+-- In one tree, at one instant:
 --
 --   * An owner holds if it has a grant or the gate key.
 --   * A request conflicts with another owner if one of its modes is incompatible with what that
