@@ -78,7 +78,7 @@ func stamp(t time.Time) *time.Time {
 }
 
 func (p *page) serveTrees(w http.ResponseWriter, r *http.Request) {
-	view, err := p.looks.of(r.Context(), pathlock.Tree{}, 2*p.config.Poll, p.lookAtTrees)
+	view, err := p.cache.of(r.Context(), pathlock.Tree{}, 2*p.config.Poll, p.lookAtTrees)
 	if err != nil {
 		p.failLook(w, err)
 		return
@@ -92,7 +92,7 @@ func (p *page) serveTree(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	view, err := p.looks.of(r.Context(), tree, p.config.Poll, func(ctx context.Context) (any, error) {
+	view, err := p.cache.of(r.Context(), tree, p.config.Poll, func(ctx context.Context) (any, error) {
 		s, err := p.locks.Snapshot(ctx, tree)
 		s.Tree = tree
 		return p.view(s), err

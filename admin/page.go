@@ -37,7 +37,7 @@ type page struct {
 	origins *http.CrossOriginProtection
 	html    *template.Template
 	routes  map[string]*operation
-	looks   looks
+	cache   viewCache
 }
 
 // New returns the page of the locks, which are those of a [pathlock.Locker], with its API: see the
@@ -50,7 +50,7 @@ func New(locks locker, config Config) (http.Handler, error) {
 	}
 	p := &page{
 		locks: locks, config: config, hosts: web.NewHosts(config.Hosts...), origins: http.NewCrossOriginProtection(),
-		looks: looks{log: config.Log, known: make(map[pathlock.Tree]*looked)},
+		cache: viewCache{log: config.Log, known: make(map[pathlock.Tree]*cachedView)},
 	}
 	p.routes = p.operations()
 	p.routes["/"] = &operation{method: http.MethodGet, anybody: true, serve: p.servePage}

@@ -78,7 +78,7 @@ func (p *page) serveRelease(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.config.Log.LogAttrs(ctx, slog.LevelWarn, "pathlock admin: an operator released a holder", log...)
-	p.looks.forget(asked.tree)
+	p.cache.forget(asked.tree)
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(encode(releasedAnswer{entries}))
 }

@@ -14,16 +14,16 @@ import (
 // lookTimeout is how long the lock store may take to answer a look.
 const lookTimeout = 5 * time.Second
 
-// looks has the latest view of each tree, and at the zero tree that of all trees, so that many
+// viewCache has the latest view of each tree, and at the zero tree that of all trees, so that many
 // viewers cost the lock store no more than one.
-type looks struct {
+type viewCache struct {
 	log   *slog.Logger
 	mu    sync.Mutex
-	known map[pathlock.Tree]*looked
+	known map[pathlock.Tree]*cachedView
 }
 
-// looked is what was seen at the last look.
-type looked struct {
+// cachedView is what was seen at the last look.
+type cachedView struct {
 	mu   sync.Mutex
 	at   time.Time
 	view any
@@ -32,22 +32,22 @@ type looked struct {
 
 // of returns the latest view of a tree, and looks again if that is older than every. A viewer that
 // leaves ends no look, because others may wait for it.
-func (l *looks) of(ctx context.Context, tree pathlock.Tree, every time.Duration, look func(ctx context.Context) (any, error)) (any, error) {
-	l.mu.Lock()
-	k := l.known[tree]
+func (c *viewCache) of(ctx context.Context, tree pathlock.Tree, every time.Duration, look func(ctx context.Context) (any, error)) (any, error) {
+	c.mu.Lock()
+	k := c.known[tree]
 	if k == nil {
-		for other, old := range l.known {
+		for other, old := range c.known {
 			if old.mu.TryLock() {
 				if time.Since(old.at) > 10*every {
-					delete(l.known, other)
+					delete(c.known, other)
 				}
 				old.mu.Unlock()
 			}
 		}
-		k = &looked{}
-		l.known[tree] = k
+		k = &cachedView{}
+		c.known[tree] = k
 	}
-	l.mu.Unlock()
+	c.mu.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if time.Since(k.at) >= every*9/10 { // a viewer's clock may be a little early
@@ -55,7 +55,7 @@ func (l *looks) of(ctx context.Context, tree pathlock.Tree, every time.Duration,
 		defer stop()
 		failed := k.err != nil
 		if k.view, k.err = look(ctx); k.err != nil && !failed {
-			l.log.WarnContext(ctx, "pathlock admin: a look at the locks failed", "tree", tree.String(), "error", k.err)
+			c.log.WarnContext(ctx, "pathlock admin: a look at the locks failed", "tree", tree.String(), "error", k.err)
 		}
 		k.at = time.Now()
 	}
@@ -63,11 +63,11 @@ func (l *looks) of(ctx context.Context, tree pathlock.Tree, every time.Duration,
 }
 
 // forget makes the next viewer look anew at a tree.
-func (l *looks) forget(tree pathlock.Tree) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.known, tree)
-	delete(l.known, pathlock.Tree{})
+func (c *viewCache) forget(tree pathlock.Tree) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.known, tree)
+	delete(c.known, pathlock.Tree{})
 }
 
 // answer sends a view, with the time of the answer, or 304 to a client that has the same. The time
