@@ -1,6 +1,7 @@
 package treeschema
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -161,19 +162,31 @@ func (c *checker) retyped(col Column, length int64) string {
 	if !bool(col.Plain) || col.Equality == "" || inKey {
 		return ""
 	}
-	table, column, typ := c.dialect.Quote(c.table.name()), c.dialect.QuotePart(col.Name), "text"
+	table, column := c.dialect.Quote(c.table.name()), c.dialect.QuotePart(col.Name)
 	switch {
 	case length > 0:
-		typ = fmt.Sprintf("varchar(%d)", length)
-	case c.isMySQL():
-		typ = col.Type
+		col.Type = fmt.Sprintf("varchar(%d)", length)
+	case !c.isMySQL():
+		col.Type = "text"
 	}
 	if !c.isMySQL() {
-		return fmt.Sprintf(`ALTER TABLE %s ALTER COLUMN %s TYPE %s COLLATE "C"`, table, column, typ)
+		return fmt.Sprintf(`ALTER TABLE %s ALTER COLUMN %s TYPE %s COLLATE "C"`, table, column, col.Type)
 	}
-	null := ""
-	if !col.Nullable {
-		null = " NOT NULL"
+	col.Charset, col.Collation = "utf8mb4", dialect.MySQL.Collation(c.Version)
+	return fmt.Sprintf("ALTER TABLE %s MODIFY %s %s", table, column, col.Definition(c.dialect))
+}
+
+// Definition is the column's type as a statement that adds or changes the column has it.
+func (c Column) Definition(d *dialect.Dialect) string {
+	typ := c.Type
+	switch {
+	case d == dialect.MySQL && c.Charset != "":
+		typ += " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
+	case d == dialect.PostgreSQL && c.Equality != "":
+		typ += " COLLATE " + d.QuotePart(cmp.Or(c.Collation, "C"))
 	}
-	return fmt.Sprintf("ALTER TABLE %s MODIFY %s %s CHARACTER SET utf8mb4 COLLATE %s%s", table, column, typ, dialect.MySQL.Collation(c.Version), null+col.Rest)
+	if !c.Nullable {
+		typ += " NOT NULL"
+	}
+	return typ + c.Rest
 }

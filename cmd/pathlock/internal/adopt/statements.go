@@ -34,7 +34,7 @@ func (r *reader) statements(ctx context.Context, parts []shape, tree *Tree) ([]t
 		if s.pair != nil && c.Name == s.Tree {
 			keeps = "the model's hook fills it in new rows"
 		}
-		add(Statement{SQL: "ALTER TABLE " + r.dialect.Quote(s.Table.Table) + " ADD COLUMN " + r.dialect.QuotePart(c.Name) + " " + r.typeOf(c), Why: keeps + "; the table lacks it"})
+		add(Statement{SQL: "ALTER TABLE " + r.dialect.Quote(s.Table.Table) + " ADD COLUMN " + r.dialect.QuotePart(c.Name) + " " + c.Definition(r.dialect), Why: keeps + "; the table lacks it"})
 	}
 	for _, st := range s.fills() {
 		if strings.Contains(r.version, "MariaDB") && strings.Contains(st.SQL, "STRAIGHT_JOIN") {
@@ -58,7 +58,7 @@ func (r *reader) statements(ctx context.Context, parts []shape, tree *Tree) ([]t
 		for _, c := range part.short {
 			modify := "ALTER TABLE " + r.dialect.Quote(part.Table.Table) + " MODIFY " + r.dialect.QuotePart(c.Name) + " "
 			planned = append(planned, c)
-			add(Statement{SQL: modify + r.typeOf(c), Why: "no index holds a " + of.columns[c.Name].Type + " in full; this type leaves the values that were found room to grow"})
+			add(Statement{SQL: modify + c.Definition(r.dialect), Why: "no index holds a " + of.columns[c.Name].Type + " in full; this type leaves the values that were found room to grow"})
 		}
 		model := doctor.ModelOf(r.dialect, part.Table, slices.Collect(maps.Values(of.columns)))
 		model.Planned = planned
@@ -109,30 +109,6 @@ func (s *shape) allowNull(m *treeschema.Mark) {
 	case kind == dialect.Number, kind == dialect.Bits, kind == dialect.Bool:
 		m.OrNull = bool(s.of.columns[m.Column].Nullable)
 	}
-}
-
-// when is the value of the deletion mark as SQL.
-func (s *shape) when() string {
-	if s.DeletedWhen == "" {
-		return ""
-	}
-	literal, _ := dialect.MarkLiteral(s.DeletedWhen, s.of.kind(s.Deleted) == dialect.Number)
-	return literal
-}
-
-// typeOf is the definition of a column.
-func (r *reader) typeOf(c treeschema.Column) string {
-	typ := c.Type
-	switch {
-	case r.dialect == dialect.MySQL && c.Charset != "":
-		typ += " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
-	case r.dialect == dialect.PostgreSQL && c.Equality != "":
-		typ += " COLLATE " + r.dialect.QuotePart(cmp.Or(c.Collation, "C"))
-	}
-	if !c.Nullable {
-		typ += " NOT NULL"
-	}
-	return typ + c.Rest
 }
 
 // pace is about how many rows a server reads or writes in a second for a change of the schema, and
@@ -196,7 +172,7 @@ func (r *reader) undo(undo string, match []string, t *table) string {
 	for _, c := range t.columns {
 		if strings.HasSuffix(undo, " ") && is(c.Name) {
 			c.Nullable = c.Nullable || r.dialect == dialect.PostgreSQL // which the statement leaves as it is
-			undo += r.typeOf(c)
+			undo += c.Definition(r.dialect)
 		}
 	}
 	return undo
