@@ -165,7 +165,7 @@ func Look(ctx context.Context, conn Conn, d *dialect.Dialect, table string) (Pre
 	}
 	for _, i := range c.indexes {
 		there.Indexes = append(there.Indexes, i[0].Index)
-		if bool(i[0].Unique) && len(i) == 1 && i[0].Condition == "" && i[0].Prefix == 0 {
+		if bool(i[0].Unique) && len(i) == 1 && i[0].Condition == "" && i[0].Prefix == 0 && !slices.Contains(there.Unique, i[0].Column) {
 			there.Unique = append(there.Unique, i[0].Column)
 		}
 		if columns := make([]string, 0, len(i)); bool(i[0].Unique) && len(i) > 1 {

@@ -12,7 +12,8 @@ import (
 )
 
 // shapes returns the shapes that fit the table, all equally well, and why it has none.
-func (t *table) shapes() (found []shape, unsupported []Unsupported) {
+func (t *table) shapes() (kept []shape, unsupported []Unsupported) {
+	var found []shape
 	unsupported = t.otherTrees()
 	links := t.links()
 	for _, broken := range []bool{false, true} {
@@ -37,47 +38,38 @@ func (t *table) shapes() (found []shape, unsupported []Unsupported) {
 			found, unsupported = t.pathless(links)
 		}
 	}
-	for i := range found {
-		if found[i].settle(); found[i].Name == "" {
-			found[i].Name = cmp.Or(t.stated.Name, found[i].siblingName())
+	seen := make(map[string]bool)
+	for _, s := range found {
+		if s.settle(); s.Name == "" {
+			s.Name = cmp.Or(t.stated.Name, s.siblingName())
 		}
-	}
-	shown := make(map[string]bool)
-	found = slices.DeleteFunc(found, func(s shape) bool { // settling makes some alike
 		same := fmt.Sprint(s.Table)
-		again := shown[same]
-		shown[same] = true
-		return again
-	})
-	found = slices.DeleteFunc(found, func(s shape) bool {
-		n := s.roots()
-		if n < 2 {
-			return false
+		switch n := s.roots(); {
+		case seen[same]: // settling makes some alike
+		case n > 1:
+			unsupported = append(unsupported, Unsupported{t.name, fmt.Sprintf("%d rows have no parent and no name, as the root of a tree has, and no column says which tree a row is in: "+
+				"give it to this command by --tree-column; if all are one tree, keep one of these rows", n)})
+		default:
+			kept = append(kept, s)
 		}
-		unsupported = append(unsupported, Unsupported{t.name, fmt.Sprintf("%d rows have no parent and no name, as the root of a tree has, and no column says which tree a row is in: "+
-			"give it to this command by --tree-column; if all are one tree, keep one of these rows", n)})
-		return true
-	})
-	return found, unsupported
+		seen[same] = true
+	}
+	return kept, unsupported
 }
 
 // roots counts the root rows in a table without a column for the trees' ids: a repair would put all
 // trees below one of them.
-func (s *shape) roots() (n int) {
-	if s.SingleTree == "" || s.Path == "" || s.of.cells[s.Name] == nil || s.of.cells[s.Parent] == nil {
+func (s *shape) roots() int {
+	names := s.of.cells[s.Name]
+	if s.SingleTree == "" || s.Path == "" || names == nil || s.of.cells[s.Parent] == nil {
 		return 0
 	}
-	for i, name := range s.of.cells[s.Name] {
-		if name.String == "" && s.isLive(i) && s.isTop(i) {
-			n++
-		}
-	}
-	return n
+	return s.count(func(i int) bool { return names[i].String == "" && s.isTop(i) })
 }
 
 // siblingName is the column that a unique index keeps distinct among siblings, "" if there is none.
 func (s *shape) siblingName() string {
-	for _, columns := range s.of.together {
+	for _, columns := range s.of.Together {
 		names := slices.DeleteFunc(slices.Clone(columns), func(name string) bool {
 			return name == s.Parent || name == s.Tree || name == s.Deleted || s.of.columns[name].Expression != ""
 		})
@@ -134,7 +126,7 @@ func (t *table) links() (links []shape) {
 // keys are the columns that a parent can name: the unique ones, and those in whose names its own
 // ends, if each row has another value there.
 func (t *table) keys(parent string) []string {
-	keys := slices.Clone(t.unique)
+	keys := slices.Clone(t.Unique)
 	for _, key := range t.order {
 		named := parentHint.MatchString(parent) && strings.HasSuffix(parent, key) && parent != key
 		if named && !slices.Contains(keys, key) && t.rows != 1 && len(t.rowsOf(key)) == t.rows {

@@ -91,7 +91,9 @@ func (s *shape) fills() (statements []Statement) {
 	}
 	live := "1 = 1"
 	if s.Deleted != "" {
-		live = d.Live(q(s.Deleted), s.of.kind(s.Deleted), s.when())
+		kind := s.of.kind(s.Deleted)
+		when, _ := dialect.MarkLiteral(s.DeletedWhen, kind == dialect.Number) // "" for none
+		live = d.Live(q(s.Deleted), kind, when)
 	}
 	rows := func(path, where string) string {
 		return fmt.Sprintf("(SELECT %s AS own, %s%s AS path FROM %s%s%s)", q(s.Key), tree, fmt.Sprintf(spelt.joined, path), table, where, spelt.end)
@@ -139,7 +141,7 @@ func (s *shape) noParents() (none, missing string) {
 			missing = highest[typ]
 		}
 	case dialect.UUID:
-		none, missing = "'00000000-0000-0000-0000-000000000000'"+spelt.uuid, "'ffffffff-ffff-ffff-ffff-ffffffffffff'"+spelt.uuid
+		none, missing = "'"+treetable.NilUUID+"'"+spelt.uuid, "'ffffffff-ffff-ffff-ffff-ffffffffffff'"+spelt.uuid
 	case dialect.Bytes: // as long as MySQL makes them
 		length := int(min(max(s.of.columns[s.Parent].Length, 1), treetable.MostZeros))
 		none, missing = fmt.Sprintf(spelt.bytes, strings.Repeat("00", length)), fmt.Sprintf(spelt.bytes, strings.Repeat("ff", length))
@@ -152,7 +154,7 @@ func (s *shape) noParents() (none, missing string) {
 
 // late counts the live rows that have no parent, but a path below others: code that does not know
 // the parent column may have written them.
-func (s *shape) late() (n int) {
+func (s *shape) late() int {
 	if s.isAdded(s.Parent) || s.self || s.ParentTop != "" {
 		return 0
 	}
@@ -160,13 +162,11 @@ func (s *shape) late() (n int) {
 	if s.Path != "" {
 		last = s.Name
 	}
-	for i, c := range s.of.cells[of.name] {
-		path := of.form.Own(c.String, s.of.cells[last][i].String)
-		if s.isLive(i) && c.Valid && s.isTop(i) && of.form.Refuse(path) == nil && strings.Count(path, "/") > 1 {
-			n++
-		}
-	}
-	return n
+	return s.count(func(i int) bool {
+		stored := s.of.cells[of.name][i]
+		path := of.form.Own(stored.String, s.of.cells[last][i].String)
+		return stored.Valid && s.isTop(i) && of.form.Refuse(path) == nil && strings.Count(path, "/") > 1
+	})
 }
 
 // ownPath is the expression for a row's own path, where the column has its parent's.

@@ -23,7 +23,7 @@ func (s *shape) pointers(tables []*table) (found []pointer) {
 	rowOf := s.liveRows()
 	for _, t := range tables {
 		for _, column := range t.order {
-			if t.name == s.Table.Table || len(t.unique) == 0 || column == t.unique[0] || t.cells[column] == nil || !alike(t.kind(column), s.of.kind(s.Key)) || !t.refers(column, s.of, s.Key) {
+			if t.name == s.Table.Table || t.key == "" || column == t.key || t.cells[column] == nil || !alike(t.kind(column), s.of.kind(s.Key)) || !t.refers(column, s.of, s.Key) {
 				continue
 			}
 			stem := strings.TrimSuffix(strings.ToLower(goName(column)), "id")
@@ -110,7 +110,7 @@ func (s *shape) takeNames(p pointer, column string) [][2]string {
 // addLeaf adds a table of leaves, with paths of names or of ids.
 func (s *shape) addLeaf(p pointer, column string, names bool, f treetable.Form) {
 	t := p.from
-	leaf := treetable.Table{Table: t.name, Key: t.unique[0], Parent: p.column, Name: p.leafName(column)}
+	leaf := treetable.Table{Table: t.name, Key: t.key, Parent: p.column, Name: p.leafName(column)}
 	f.OfParent = true
 	if leaf.Path, leaf.PathForm = column, f.String(); !names {
 		leaf.Path, leaf.PathForm, leaf.IDPath, leaf.IDPathForm = "", "", column, f.String()
@@ -141,7 +141,7 @@ func (s *shape) leaves() (shapes []shape) {
 // parent apart.
 func (p pointer) leafName(path string) (name string) {
 	leaf := shape{Table: treetable.Table{Parent: p.column}, of: p.from}
-	columns := slices.DeleteFunc(p.from.texts(), func(column string) bool { return column == path || column == p.column || p.from.isKey(column) })
+	columns := slices.DeleteFunc(p.from.texts(), func(column string) bool { return column == path || column == p.column || column == p.from.key })
 	rank := 0
 	for _, column := range columns {
 		switch differ, rows := leaf.distinct(p.column, column); {

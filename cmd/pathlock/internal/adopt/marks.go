@@ -74,10 +74,8 @@ func (t *table) markedBy(name string) (when string, is bool) {
 // hasLive reports whether a row is live by a plain mark. All times may mark deleted rows.
 func (t *table) hasLive(name string) bool {
 	plain := shape{Table: treetable.Table{Deleted: name}, of: t}
-	for i := range t.rows {
-		if plain.isLive(i) {
-			return true
-		}
+	for range plain.live() {
+		return true
 	}
 	return t.rows == 0 || plain.isTimestamp() && (t.kind(name) != dialect.Time || bool(t.columns[name].Nullable))
 }
@@ -148,10 +146,10 @@ func (t *table) checkMark() (err error) {
 }
 
 // possibleMarks says which columns may mark rows as deleted, if none is known to.
-func (s *shape) possibleMarks() (notes []string) {
+func (s *shape) possibleMarks() (notes remarks) {
 	switch {
 	case s.noMark != "":
-		return []string{s.noMark}
+		return remarks{s.noMark}
 	case s.Deleted != "", s.of.stated.Deleted != nil:
 		return nil
 	}
@@ -164,21 +162,18 @@ func (s *shape) possibleMarks() (notes []string) {
 		for _, c := range s.of.cells[name] {
 			values[cmp.Or(c.String, "empty")] = true
 		}
-		isText := s.of.kind(name) == dialect.Text
-		flags, is := "--deleted "+name, fmt.Sprintf("%s (%s)", name, strings.Join(slices.Sorted(maps.Keys(values)), ", "))
+		kind, is := s.of.kind(name), fmt.Sprintf("%s (%s)", name, strings.Join(slices.Sorted(maps.Keys(values)), ", "))
 		switch {
 		case len(values) > mostStates:
-			continue
-		case s.of.kind(name) == dialect.Time:
-			notes = append(notes, fmt.Sprintf("if %s marks deleted rows by a time: this is not supported where live rows have another; let them have NULL", name))
-			continue
-		case isActive && !isText:
-			notes = append(notes, fmt.Sprintf("if %s marks deleted rows by 0: this is not supported; add a column that is 0 in live rows", is))
-			continue
-		case isText, !s.of.hasLive(name), !markHint.MatchString(name) && len(values) > 2:
-			flags += " --deleted-when VALUE"
+		case kind == dialect.Time:
+			notes.say(true, "if %s marks deleted rows by a time: this is not supported where live rows have another; let them have NULL", name)
+		case isActive && kind != dialect.Text:
+			notes.say(true, "if %s marks deleted rows by 0: this is not supported; add a column that is 0 in live rows", is)
+		case kind == dialect.Text, !s.of.hasLive(name), !markHint.MatchString(name) && len(values) > 2:
+			notes.say(true, "if %s marks deleted rows, give --deleted %s --deleted-when VALUE to this command", is, name)
+		default:
+			notes.say(true, "if %s marks deleted rows, give --deleted %s to this command", is, name)
 		}
-		notes = append(notes, fmt.Sprintf("if %s marks deleted rows, give %s to this command", is, flags))
 	}
 	return notes
 }

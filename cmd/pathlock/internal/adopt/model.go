@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -176,13 +177,8 @@ func (s *shape) option(role treetable.Role) string {
 // field is what a tag is for: a new field of the model, or what to add to the one that the program
 // has. It states a size only if the column gets another one.
 func (s *shape) field(column, tag string) string {
-	c, typ, there := s.column(column), "string", !slices.Contains(s.addedNames(), column)
-	switch s.of.kind(column) {
-	case dialect.Number:
-		typ = "int64"
-	case dialect.Bytes:
-		typ = "[]byte"
-	}
+	c, there := s.column(column), !slices.Contains(s.addedNames(), column)
+	typ := cmp.Or(map[dialect.ColumnKind]string{dialect.Number: "int64", dialect.Bytes: "[]byte"}[s.of.kind(column)], "string")
 	if column == s.Parent && typ != "[]byte" {
 		typ = "*" + typ
 	}
@@ -206,19 +202,16 @@ func (s *shape) field(column, tag string) string {
 }
 
 // options are those of gormplugin.New.
-func (s *shape) options() (options []string) {
-	model := "&" + typeName(s.Table.Table) + "{}"
-	single := ""
+func (s *shape) options() (options remarks) {
+	model, single := "&"+typeName(s.Table.Table)+"{}", ""
 	if s.SingleTree != "" {
 		single = fmt.Sprintf(", gormplugin.SingleTree(%q)", s.SingleTree)
 	}
-	options = append(options, "gormplugin.Model("+model+single+")")
+	options.say(true, "gormplugin.Model(%s%s)", model, single)
 	for _, l := range s.Leaves {
-		options = append(options, "gormplugin.Leaf(&"+typeName(l.Table)+"{}, "+model+")")
+		options.say(true, "gormplugin.Leaf(&%s{}, %s)", typeName(l.Table), model)
 	}
-	if s.of.stated.Alias != "" {
-		options = append(options, fmt.Sprintf("plugin.ResolverBy(%s, %q), for the middleware", model, s.of.stated.Alias))
-	}
+	options.say(s.of.stated.Alias != "", "plugin.ResolverBy(%s, %q), for the middleware", model, s.of.stated.Alias)
 	return options
 }
 
@@ -239,7 +232,7 @@ func (s *shape) lostFound() (flags string) {
 			value = s.of.cells[name][i].String
 			values[value] = true
 		}
-		kind, isUnique := s.of.kind(name), name == s.of.stated.Alias || slices.Contains(s.of.unique, name)
+		kind, isUnique := s.of.kind(name), name == s.of.stated.Alias || slices.Contains(s.of.Unique, name)
 		switch {
 		case isUnique && (kind == dialect.Text || kind == dialect.UUID):
 			value = "{unique}"

@@ -12,10 +12,10 @@ import (
 // parentless returns the shapes of a table whose only link to parents is the path, with the columns
 // that must be added.
 func (t *table) parentless(links []shape) (found []shape) {
-	if len(t.unique) == 0 || t.cells[t.unique[0]] == nil || slices.ContainsFunc(links, func(s shape) bool { return parentHint.MatchString(s.Parent) && !t.isVacant(s.Parent) }) {
+	if t.cells[t.key] == nil || slices.ContainsFunc(links, func(s shape) bool { return parentHint.MatchString(s.Parent) && !t.isVacant(s.Parent) }) {
 		return nil
 	}
-	one := shape{Table: treetable.Table{Table: t.name, Key: t.unique[0]}, of: t}
+	one := shape{Table: treetable.Table{Table: t.name, Key: t.key}, of: t}
 	one.Deleted, one.DeletedWhen = t.mark()
 	if t.second != "" {
 		return best(one.inPair(t.tree, t.second).byPaths())
@@ -69,7 +69,7 @@ func (t *table) trees(others *regexp.Regexp) (columns []string) {
 	}
 	for _, name := range t.order {
 		hinted := treeHint.MatchString(name) || ownHint.MatchString(name) || others != nil && others.MatchString(name)
-		if !hinted || t.isKey(name) || t.columns[name].Expression != "" || !t.isID(name) {
+		if !hinted || name == t.key || t.columns[name].Expression != "" || !t.isID(name) {
 			continue
 		}
 		if cells := t.cells[name]; len(cells) > 0 && !slices.ContainsFunc(cells, func(c cell) bool { return c.String == "" }) {
@@ -194,12 +194,8 @@ func lastName(f treetable.Form, path string) (dir, name string, ok bool) {
 func (s shape) labelled(names []cell, live int) (found []shape) {
 	highest, label := 0, ""
 	for _, column := range s.of.steps(s.Key) {
-		same := 0
-		for i, c := range s.of.cells[column] {
-			if s.isLive(i) && c == names[i] {
-				same++
-			}
-		}
+		cells := s.of.cells[column]
+		same := s.count(func(i int) bool { return cells[i] == names[i] })
 		if column != s.Path && same > highest && (most(same, live) || column == s.Key && enough(same, live)) {
 			highest, label = same, column
 		}

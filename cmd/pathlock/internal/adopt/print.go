@@ -17,73 +17,50 @@ import (
 var topZero = cell{String: "0", Valid: true}
 
 // refused says what programs can no longer do.
-func (s *shape) refused(v verdict, found []treeschema.Finding) (refused []string) {
-	say := func(format string, args ...any) { refused = append(refused, fmt.Sprintf(format, args...)) }
-	say("raw SQL that names %s, unless it plainly reads: change it, or allow it by AllowAllRawWrites", s.Table.Table)
-	if s.Name != "" {
-		say("a sibling with the same %s: %s the unique index", s.Name, shown.Count(v.twins, "row has one now, and prevents", "rows have one now, and prevent"))
-	}
-	if s.Path != "" {
-		form, _ := treetable.ParseForm(s.PathForm)
-		say("a %s that is empty or contains %q: %s now", s.Name, form.Separator, shown.Count(v.unfit, "row has one", "rows have one"))
-	}
-	say("a %s that is no row's %s, deleted, below the row itself, or in another tree: %s now", s.Parent, s.Key, shown.Count(v.orphans, "row has none", "rows have none"))
-	if s.of.kind(s.Parent) == dialect.Number && slices.Contains(s.of.cells[s.Parent], topZero) {
-		say("Updates of a struct skips a %s of 0, and so a move to the top: name the columns by Select", s.Parent)
-	}
-	if s.isTagged() {
-		say("setting %s deletes the rows below, too; clearing it restores the row alone; Delete and gormplugin.Delete remove rows for good. If the field is a soft_delete.DeletedAt, leave its tag out", s.Deleted)
-	} else {
-		say("Delete also deletes the rows below")
-	}
+func (s *shape) refused(v verdict, found []treeschema.Finding) (refused remarks) {
+	form, _ := treetable.ParseForm(s.PathForm)
+	refused.say(true, "raw SQL that names %s, unless it plainly reads: change it, or allow it by AllowAllRawWrites", s.Table.Table)
+	refused.say(s.Name != "", "a sibling with the same %s: %s the unique index", s.Name, shown.Count(v.twins, "row has one now, and prevents", "rows have one now, and prevent"))
+	refused.say(s.Path != "", "a %s that is empty or contains %q: %s now", s.Name, form.Separator, shown.Count(v.unfit, "row has one", "rows have one"))
+	refused.say(true, "a %s that is no row's %s, deleted, below the row itself, or in another tree: %s now", s.Parent, s.Key, shown.Count(v.orphans, "row has none", "rows have none"))
+	refused.say(s.of.kind(s.Parent) == dialect.Number && slices.Contains(s.of.cells[s.Parent], topZero),
+		"Updates of a struct skips a %s of 0, and so a move to the top: name the columns by Select", s.Parent)
+	refused.say(s.isTagged(), "setting %s deletes the rows below, too; clearing it restores the row alone; Delete and gormplugin.Delete remove rows for good. If the field is a soft_delete.DeletedAt, leave its tag out", s.Deleted)
+	refused.say(!s.isTagged(), "Delete also deletes the rows below")
 	for _, name := range []string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath, s.Deleted} {
-		if e := s.of.columns[name].Expression; e != "" {
-			say("%s is generated from %s: no program can write it; make it a plain column", name, e)
-		}
+		e := s.of.columns[name].Expression
+		refused.say(e != "", "%s is generated from %s: no program can write it; make it a plain column", name, e)
 	}
-	alters := s.short != nil
-	for _, f := range found {
-		alters = alters || slices.Contains([]treeschema.Check{treeschema.Collation, treeschema.Type, treeschema.Length}, f.Check)
-	}
-	if alters {
-		say("AutoMigrate of old models would undo the types, lengths and collations: give their fields the same size, or remove the call")
-	}
+	alters := slices.ContainsFunc(found, func(f treeschema.Finding) bool {
+		return slices.Contains([]treeschema.Check{treeschema.Collation, treeschema.Type, treeschema.Length}, f.Check)
+	})
+	refused.say(alters || s.short != nil, "AutoMigrate of old models would undo the types, lengths and collations: give their fields the same size, or remove the call")
 	return refused
 }
 
 // rollout lists the steps to the tree's protection.
-func (t Tree) rollout() (steps []string) {
-	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
-	fsck, late, kinds := t.fsck(), t.whyLate(), "UNIQUE"
+func (t Tree) rollout() (steps remarks) {
+	fsck, late, without, kinds := t.fsck(), t.whyLate(), "", "UNIQUE"
 	if t.shape.pair != nil {
 		kinds = "UNIQUE or CHECK"
 	}
-	if slices.ContainsFunc(t.Statements, t.shape.isUndone) {
-		say("Release old code without AutoMigrate of %s.", t.Table)
-	}
-	if len(t.Statements) > 0 {
-		without := ""
-		if late != "" {
-			without = ", but for those with " + kinds + ", as " + late
-		}
-		say("Run the statements above, one by one%s. Then run %s.", without, t.shape.analyze())
-	}
-	say("Stop the old instances, or let the proxy refuse everything but GET for them.")
-	if t.shape.isAdded(t.shape.Parent) || t.shape.pair != nil {
-		say("Run the UPDATE statements again: old code has written rows without the new columns.")
+	if late != "" {
+		without = ", but for those with " + kinds + ", as " + late
 	}
 	repair := fsck + " --repair"
 	if t.shape.Name != "" {
 		repair += t.shape.lostFound()
 	}
-	say("See what a repair would change: %s", repair)
-	say("Repair, as nobody writes now: %s --apply --locks off --log changes.jsonl", repair)
-	if late != "" {
-		say("Run the statements with %s.", kinds)
-	}
-	say("Check, before the start and after a day: %s", fsck)
-	say("Start the new instances, with the tags and options above, first with offstore.New().")
-	say("Restart the instances with a lock store, one after the other.")
+	steps.say(slices.ContainsFunc(t.Statements, t.shape.isUndone), "Release old code without AutoMigrate of %s.", t.Table)
+	steps.say(len(t.Statements) > 0, "Run the statements above, one by one%s. Then run %s.", without, t.shape.analyze())
+	steps.say(true, "Stop the old instances, or let the proxy refuse everything but GET for them.")
+	steps.say(t.shape.isAdded(t.shape.Parent) || t.shape.pair != nil, "Run the UPDATE statements again: old code has written rows without the new columns.")
+	steps.say(true, "See what a repair would change: %s", repair)
+	steps.say(true, "Repair, as nobody writes now: %s --apply --locks off --log changes.jsonl", repair)
+	steps.say(late != "", "Run the statements with %s.", kinds)
+	steps.say(true, "Check, before the start and after a day: %s", fsck)
+	steps.say(true, "Start the new instances, with the tags and options above, first with offstore.New().")
+	steps.say(true, "Restart the instances with a lock store, one after the other.")
 	return steps
 }
 
@@ -157,7 +134,7 @@ func (t Tree) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "# %s: %s\n", t.Table, agree)
 	list("Shape", t.shape.lines())
-	var rows []string
+	var rows, statements remarks
 	for _, d := range t.Disagree {
 		rows = append(rows, d.Key+": "+d.Why)
 	}
@@ -168,16 +145,11 @@ func (t Tree) write(b *strings.Builder) {
 		list("Tags of "+typeName(l.Table), l.Tags)
 	}
 	list("Options of gormplugin.New", t.Options)
-	var statements []string
 	for _, s := range t.Statements {
 		statements = append(statements, s.SQL+";", "  -- "+s.Why, "  -- locks: "+s.Locks)
-		if s.Undo != "" {
-			statements = append(statements, "  -- back: "+s.Undo+";")
-		}
+		statements.say(s.Undo != "", "  -- back: %s;", s.Undo)
 	}
-	if len(t.shape.added)+len(t.shape.filled) > 0 {
-		statements = append(statements, "-- after the repair, and before the first start, this must find nothing: "+t.fsck())
-	}
+	statements.say(len(t.shape.added)+len(t.shape.filled) > 0, "-- after the repair, and before the first start, this must find nothing: %s", t.fsck())
 	list("Statements", statements)
 	list("What fsck finds", t.Findings)
 	list("Refused or different from then on", t.Refused)
@@ -193,17 +165,15 @@ func (t Tree) write(b *strings.Builder) {
 func (t Tree) misfit() bool { return !t.shape.guessed && !enough(t.Agree, t.Rows) }
 
 // lines describe the shape, as its tags do.
-func (s *shape) lines() (lines []string) {
+func (s *shape) lines() (lines remarks) {
 	say := func(what, column, more string) {
-		if column == "" {
-			return
-		}
-		if slices.Contains(s.filled, column) {
+		switch {
+		case slices.Contains(s.filled, column):
 			more += " (to be filled)"
-		} else if s.isAdded(column) {
+		case s.isAdded(column):
 			more += " (new)"
 		}
-		lines = append(lines, fmt.Sprintf("%-12s %s%s", what, column, more))
+		lines.say(column != "", "%-12s %s%s", what, column, more)
 	}
 	for _, role := range treetable.Roles {
 		say(cmp.Or(role.Tag, "key"), *role.Column(&s.Table), strings.Replace(s.option(role), ",", ", ", 1))

@@ -28,20 +28,18 @@ type cell = sql.NullString
 
 // table is a table with its rows.
 type table struct {
-	name    string
+	treeschema.Present
+	name string
+	// key is the primary key, or another unique column, "" if there is none.
+	key     string
 	dialect *dialect.Dialect
 	columns map[string]treeschema.Column
-	// order has the columns in the order of their names, and unique those that are unique by
-	// themselves, the primary key first.
-	order, unique []string
-	// foreign has the columns of foreign keys, with the tables that they refer to.
-	foreign map[string]string
+	// order has the columns in the order of their names.
+	order []string
 	// others are the names of all tables.
 	others []string
-	// together are the columns of each unique index over several.
-	together [][]string
-	cells    map[string][]cell
-	rows     int
+	cells  map[string][]cell
+	rows   int
 	// rowOf has a row for each value, of the columns that were asked for.
 	rowOf map[string]map[string]int
 	// stated is what the user has said about the table. tree, with second if two say it, are its
@@ -158,11 +156,9 @@ func (r *reader) read(ctx context.Context, tx *sql.Tx, name string) (*table, err
 	} else if !there.IsTable {
 		return nil, errors.New("there is no such table that this user can read")
 	}
-	t := &table{name: name, dialect: r.dialect, together: there.Together, foreign: there.Foreign, columns: make(map[string]treeschema.Column), cells: make(map[string][]cell), rowOf: make(map[string]map[string]int)}
-	for _, name := range there.Unique {
-		if !slices.Contains(t.unique, name) {
-			t.unique = append(t.unique, name)
-		}
+	t := &table{Present: there, name: name, dialect: r.dialect, columns: make(map[string]treeschema.Column), cells: make(map[string][]cell), rowOf: make(map[string]map[string]int)}
+	if len(there.Unique) > 0 {
+		t.key = there.Unique[0]
 	}
 	var selected []string
 	for _, c := range there.Columns {
@@ -215,8 +211,8 @@ func (r *reader) readRows(ctx context.Context, tx *sql.Tx, t *table, selected []
 		t.cells[name] = nil
 	}
 	query := "SELECT " + strings.Join(expressions, ", ") + " FROM " + r.dialect.Quote(t.name)
-	if len(t.unique) > 0 {
-		query += " ORDER BY " + r.dialect.QuotePart(t.unique[0])
+	if t.key != "" {
+		query += " ORDER BY " + r.dialect.QuotePart(t.key)
 	}
 	rows, err := tx.QueryContext(ctx, fmt.Sprintf("%s LIMIT %d", query, limit+1))
 	if err != nil {
@@ -254,12 +250,9 @@ func (t *table) kind(column string) dialect.ColumnKind { return dialect.KindOf(t
 // refers reports whether a column can have the keys of a table: it is no foreign key to another
 // table, unless the keys themselves refer to that one, too.
 func (t *table) refers(column string, to *table, key string) bool {
-	at := t.foreign[column]
-	return at == "" || strings.EqualFold(at, to.name) || strings.EqualFold(at, to.foreign[key])
+	at := t.Foreign[column]
+	return at == "" || strings.EqualFold(at, to.name) || strings.EqualFold(at, to.Foreign[key])
 }
-
-// isKey reports whether a column is the primary key.
-func (t *table) isKey(column string) bool { return slices.Index(t.unique, column) == 0 }
 
 // texts are the columns that can hold a path or a name.
 func (t *table) texts() []string {

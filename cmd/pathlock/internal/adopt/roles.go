@@ -99,14 +99,8 @@ const apartRank = 5
 // treeRank says how well a column fits for the trees' ids; 0 if it does not.
 func (s *shape) treeRank(name string, rowOf map[string]int) int {
 	values := make(map[string]bool)
-	for i, c := range s.of.cells[name] {
-		if !s.isLive(i) {
-			continue
-		}
-		if !c.Valid || c.String == "" {
-			return 0
-		}
-		values[c.String] = true
+	for i := range s.live() {
+		values[s.of.cells[name][i].String] = true
 	}
 	kept, links := s.kept(name, rowOf)
 	stem := strings.TrimSuffix(strings.ToLower(name), "_id")
@@ -115,7 +109,7 @@ func (s *shape) treeRank(name string, rowOf map[string]int) int {
 	rank, isID := 0, strings.HasSuffix(strings.ToLower(name), "_id") && links > 1 && kept == links
 	switch {
 	// Rows rarely move from tree to tree: nine of ten have to be in the tree of the row above.
-	case s.of.rows > 0 && 10*kept < 9*links, !strong && len(values) < 2:
+	case values[""], s.of.rows > 0 && 10*kept < 9*links, !strong && len(values) < 2:
 		return 0
 	case strong && len(values) > 1 && links > 0:
 		rank = 4

@@ -3,6 +3,7 @@ package adopt
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,18 +56,14 @@ var (
 )
 
 // hint is how much the names of columns speak for a shape.
-func (s *shape) hint() int {
-	n := 0
-	for i, like := range []*regexp.Regexp{parentHint, pathHint, pathHint, nameHint} {
-		if like.MatchString([]string{s.Parent, s.Path, s.IDPath, s.Name}[i]) {
+func (s *shape) hint() (n int) {
+	for _, is := range []bool{
+		parentHint.MatchString(s.Parent), pathHint.MatchString(s.Path), pathHint.MatchString(s.IDPath), nameHint.MatchString(s.Name),
+		strings.EqualFold(s.Name, "name"), s.Key == s.of.key,
+	} {
+		if is {
 			n++
 		}
-	}
-	if strings.EqualFold(s.Name, "name") {
-		n++
-	}
-	if len(s.of.unique) > 0 && s.Key == s.of.unique[0] {
-		n++
 	}
 	return n
 }
@@ -74,13 +71,9 @@ func (s *shape) hint() int {
 // isTop reports whether a row is at the top.
 func (s *shape) isTop(i int) bool {
 	parent := s.of.cells[s.Parent][i]
-	switch {
-	case !parent.Valid, treetable.IsNoParent(parent.String), s.ParentTop != "" && parent.String == s.ParentTop, s.self && parent == s.of.cells[s.Key][i]:
-		return true
-	case s.of.kind(s.Parent) == dialect.Number, s.of.kind(s.Parent) == dialect.Bytes:
-		return strings.Trim(parent.String, "0") == ""
-	}
-	return false
+	return !parent.Valid || treetable.IsNoParent(parent.String) ||
+		s.ParentTop != "" && parent.String == s.ParentTop || s.self && parent == s.of.cells[s.Key][i] ||
+		strings.Trim(parent.String, "0") == "" && slices.Contains([]dialect.ColumnKind{dialect.Number, dialect.Bytes}, s.of.kind(s.Parent))
 }
 
 // isLive reports whether a row is not marked as deleted.
@@ -93,6 +86,27 @@ func (s *shape) isLive(i int) bool {
 		return mark.String != s.DeletedWhen
 	}
 	return !mark.Valid || slices.Contains([]string{"", "0", "false"}, mark.String)
+}
+
+// live yields the live rows.
+func (s *shape) live() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range s.of.rows {
+			if s.isLive(i) && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// count counts the live rows of which something is true.
+func (s *shape) count(is func(i int) bool) (n int) {
+	for i := range s.live() {
+		if is(i) {
+			n++
+		}
+	}
+	return n
 }
 
 // verdict says which rows have a shape.
@@ -133,8 +147,8 @@ func (s *shape) judge() verdict {
 			paths[s.spot(i, path)]++
 		}
 	}
-	for i := range s.of.rows {
-		if !s.isLive(i) || p.unseen[i] {
+	for i := range s.live() {
+		if p.unseen[i] {
 			continue
 		}
 		v.rows++
@@ -197,61 +211,57 @@ func (s *shape) places() places {
 	form, _ := treetable.ParseForm(s.PathForm)
 	state := make([]int8, n) // 1: being placed, 2: placed
 	var place func(i int)
-	place = func(i int) {
-		if state[i] != 0 {
-			return
-		}
-		state[i] = 1
-		defer func() { state[i] = 2 }()
-		parent, name := s.of.cells[s.Parent][i], cell{}
+	put := func(i int) (wrong string) {
+		parent, name, isTop := s.of.cells[s.Parent][i], cell{}, s.isTop(i)
 		if s.Name != "" {
 			name = s.of.cells[s.Name][i]
 		}
-		above := -1
-		if !s.isTop(i) {
+		if !isTop {
 			up, ok := rowOf[parent.String]
+			if ok {
+				place(up)
+			}
 			switch {
 			case !ok && s.of.more:
 				p.unseen[i] = true
-				return
+				return ""
+			case !ok && s.isAdded(s.Parent):
+				p.orphans++
+				return "no row has the path above it, or several have"
 			case !ok:
 				p.orphans++
-				if p.wrong[i] = "its parent " + parent.String + " is missing or deleted"; s.isAdded(s.Parent) {
-					p.wrong[i] = "no row has the path above it, or several have"
-				}
-				return
-			}
-			if place(up); state[up] == 1 {
-				p.wrong[i] = "it is its own ancestor"
-				return
-			}
-			if above = up; p.wrong[up] != "" || p.unseen[up] {
+				return "its parent " + parent.String + " is missing or deleted"
+			case state[up] == 1:
+				return "it is its own ancestor"
+			case p.wrong[up] != "", p.unseen[up]:
 				p.unseen[i] = p.unseen[up]
-				p.wrong[i] = "a row above has no place: " + parent.String
-				return
-			}
-			if p.depth[up] == pathlock.MaxDepth {
-				p.wrong[i] = fmt.Sprintf("it is deeper than %d names", pathlock.MaxDepth)
-				return
+				return "a row above has no place: " + parent.String
+			case p.depth[up] == pathlock.MaxDepth:
+				return fmt.Sprintf("it is deeper than %d names", pathlock.MaxDepth)
 			}
 			p.names[i], p.keys[i], p.depth[i] = p.names[up], p.keys[up], p.depth[up]
 		}
 		p.depth[i]++
 		p.keys[i] += "/" + s.of.cells[s.Key][i].String
-		if s.Path == "" || above < 0 && name.Valid && name.String == "" {
-			return // the root row
+		if s.Path == "" || isTop && name.Valid && name.String == "" {
+			return "" // the root row
 		}
 		if _, err := pathlock.Root().Child(name.String); err != nil || form.Check(name.String) != nil {
 			p.unfit++
-			p.wrong[i] = fmt.Sprintf("no path can have the name %s", shownCell(name))
-			return
+			return "no path can have the name " + shownCell(name)
 		}
 		p.names[i] += "/" + name.String
+		return ""
 	}
-	for i := range n {
-		if s.isLive(i) {
-			place(i)
+	place = func(i int) {
+		if state[i] == 0 {
+			state[i] = 1
+			p.wrong[i] = put(i)
+			state[i] = 2
 		}
+	}
+	for i := range s.live() {
+		place(i)
 	}
 	return p
 }
@@ -259,10 +269,8 @@ func (s *shape) places() places {
 // liveRows has the live rows by their keys.
 func (s *shape) liveRows() map[string]int {
 	rows := make(map[string]int, s.of.rows)
-	for i, c := range s.of.cells[s.Key] {
-		if s.isLive(i) {
-			rows[c.String] = i
-		}
+	for i := range s.live() {
+		rows[s.of.cells[s.Key][i].String] = i
 	}
 	return rows
 }

@@ -3,7 +3,6 @@ package adopt
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -19,10 +18,8 @@ import (
 // statements lists what the schema of a shape, and those of its leaves, need, and returns all that
 // package treeschema finds.
 func (r *reader) statements(ctx context.Context, parts []shape, tree *Tree) ([]treeschema.Finding, error) {
-	s, of := &parts[0], parts[0].of
-	add := func(st Statement) {
-		tree.Statements = append(tree.Statements, r.complete(st, of))
-	}
+	s, of, notes := &parts[0], parts[0].of, (*remarks)(&tree.Notes)
+	add := func(st Statement) { tree.Statements = append(tree.Statements, r.complete(st, of)) }
 	tree.Statements = []Statement{}
 	var planned []treeschema.Column
 	for _, c := range s.added {
@@ -40,16 +37,14 @@ func (r *reader) statements(ctx context.Context, parts []shape, tree *Tree) ([]t
 		if strings.Contains(r.version, "MariaDB") && strings.Contains(st.SQL, "STRAIGHT_JOIN") {
 			st.Why += "; MariaDB refuses this while sql_safe_updates is on"
 		}
-		if st.depends {
-			tree.Notes = append(tree.Notes, st.Why+": if old code has written them since the parent was filled, run "+st.SQL+"; otherwise the repair puts them at the top")
-		} else {
+		notes.say(st.depends, "%s: if old code has written them since the parent was filled, run %s; otherwise the repair puts them at the top", st.Why, st.SQL)
+		if !st.depends {
 			add(st)
 		}
 	}
-	switch noNull := of.foreign[s.Parent] != "" && !bool(of.columns[s.Parent].Nullable); {
-	case s.self && noNull:
-		tree.Notes = append(tree.Notes, fmt.Sprintf("a row at the top is its own parent, for which the foreign key on %s leaves nothing else: let the column be NULL, and give this command again", s.Parent))
-	case s.self:
+	noNull := of.Foreign[s.Parent] != "" && !bool(of.columns[s.Parent].Nullable)
+	notes.say(s.self && noNull, "a row at the top is its own parent, for which the foreign key on %s leaves nothing else: let the column be NULL, and give this command again", s.Parent)
+	if s.self && !noNull {
 		add(s.zeroTops())
 	}
 	var found []treeschema.Finding
@@ -76,9 +71,7 @@ func (r *reader) statements(ctx context.Context, parts []shape, tree *Tree) ([]t
 			for _, sql := range f.Statements {
 				add(Statement{SQL: sql, Why: f.Missing + ": " + f.Why})
 			}
-			if len(f.Statements) == 0 {
-				tree.Notes = append(tree.Notes, f.String())
-			}
+			notes.say(len(f.Statements) == 0, "%s", f)
 		}
 		found, planned = append(found, lacks...), nil
 	}
@@ -163,7 +156,7 @@ func (r *reader) complete(st Statement, t *table) Statement {
 // undo completes the way back from a statement with what the table had before.
 func (r *reader) undo(undo string, match []string, t *table) string {
 	is := func(column string) bool { return len(match) > 3 && r.dialect.QuotePart(column) == match[3] }
-	if slices.ContainsFunc(slices.Collect(maps.Keys(t.foreign)), is) { // MySQL has dropped the foreign key's own
+	if slices.ContainsFunc(slices.Collect(maps.Keys(t.Foreign)), is) { // MySQL has dropped the foreign key's own
 		undo = strings.Replace(undo, " DROP KEY", " ADD KEY ("+match[3]+"), DROP KEY", 1)
 	}
 	if schema, _, other := strings.Cut(t.name, "."); other && r.dialect == dialect.PostgreSQL {

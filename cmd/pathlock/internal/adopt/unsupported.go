@@ -1,7 +1,6 @@
 package adopt
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -11,22 +10,21 @@ import (
 
 // otherTrees says which trees of kinds that pathlock does not keep the table holds.
 func (t *table) otherTrees() (found []Unsupported) {
-	say := func(format string, args ...any) {
-		found = append(found, Unsupported{t.name, fmt.Sprintf(format, args...)})
-	}
+	var why remarks
 	for _, name := range t.order {
-		if strings.EqualFold(t.columns[name].Type, "ltree") || strings.HasSuffix(t.columns[name].Type, ".ltree") {
-			say("%s is an ltree, which has no order of bytes and keeps few names: a text column with paths such as 1.7 replaces it", name)
-		}
+		why.say(strings.EqualFold(t.columns[name].Type, "ltree") || strings.HasSuffix(t.columns[name].Type, ".ltree"),
+			"%s is an ltree, which has no order of bytes and keeps few names: a text column with paths such as 1.7 replaces it", name)
 	}
-	if left, right := t.named(leftHint, rightHint); t.kind(left) == dialect.Number && t.areSets(left, right) {
-		say("%s and %s are nested sets: an insert renumbers the rows to its right, in all of the tree, so there is no path whose nodes could be locked; a parent and a path of ids replace them", left, right)
-	}
-	if above, below := t.named(aboveHint, belowHint); below != "" && t.isClosure(above, below) {
-		say("%s and %s are a closure table, with a row for each pair of a node and one above it: pathlock keeps paths in the rows of the nodes; a parent and a path of ids there replace it", above, below)
-	}
-	if name, step := t.fixedSteps(); name != "" {
-		say("%s has steps of %d characters each, with nothing between them: no form of a path says where one ends; a parent and a path of ids replace it", name, step)
+	left, right := t.named(leftHint, rightHint)
+	why.say(t.kind(left) == dialect.Number && t.areSets(left, right),
+		"%s and %s are nested sets: an insert renumbers the rows to its right, in all of the tree, so there is no path whose nodes could be locked; a parent and a path of ids replace them", left, right)
+	above, below := t.named(aboveHint, belowHint)
+	why.say(below != "" && t.isClosure(above, below),
+		"%s and %s are a closure table, with a row for each pair of a node and one above it: pathlock keeps paths in the rows of the nodes; a parent and a path of ids there replace it", above, below)
+	name, step := t.fixedSteps()
+	why.say(name != "", "%s has steps of %d characters each, with nothing between them: no form of a path says where one ends; a parent and a path of ids replace it", name, step)
+	for _, line := range why {
+		found = append(found, Unsupported{t.name, line})
 	}
 	return found
 }
@@ -43,7 +41,7 @@ var (
 func (t *table) named(first, second *regexp.Regexp) (a, b string) {
 	for _, name := range t.order {
 		switch {
-		case t.isKey(name), t.rows > 0 && t.cells[name] == nil:
+		case name == t.key, t.rows > 0 && t.cells[name] == nil:
 		case first.MatchString(name):
 			a = name
 		case second.MatchString(name):
