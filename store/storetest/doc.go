@@ -31,8 +31,8 @@
 //     named as a blocker; that a holder takes more, or something else, past those who wait for it;
 //     that a set is granted whole or not at all; that fences grow; that nobody else's grant is
 //     changed. A failure tells its seed, which PATHLOCK_STORETEST_SEED in the environment repeats.
-//   - fairness: those behind a wait that ends are let in. A crowd is served.
-//   - giving up: the end of the wait, deadlines and cancellation.
+//   - fairness: a crowd of readers and writers is served, and only the locks keep them apart.
+//   - giving up: the end of the wait, which lets in those behind it, deadlines and cancellation.
 //   - leases: they end for shared and exclusive holders, are renewed, and never get shorter. All
 //     grants of an owner share one. A waiter's lease runs from its last sign of life, and a wait
 //     longer than the lease ends in a lock whose lease lives.
@@ -47,7 +47,6 @@
 //   - grants apart: a grant with a lease of its own.
 //   - snapshot: the ends of leases, notes of any text, and what Trees lists.
 //   - hostile text: ids and names that break carelessly built keys.
-//   - workload: counters that only the locks guard.
 //   - between two clients: whoever waits in one process is woken by what happens in another, if
 //     [Crash] says how to make two.
 //   - crash: clients that die, likewise.

@@ -14,20 +14,23 @@ import (
 
 func givingUp() topic {
 	return topic{"giving up", []promise{
-		{"a wait that is over ends with a conflict that tells how long it was", func(f *fixture) {
-			f.actor("holder").takes(x("/a"))
-			a := f.actor("asker")
+		{"a wait that is over ends with a conflict that tells how long it was, and lets in those behind it", func(f *fixture) {
+			f.actor("reader").takes(s("/a"))
+			a := f.actor("impatient writer")
 			req := a.ask(x("/a"))
-			req.Wait = f.short
+			req.Wait = 3 * f.short
 			began := time.Now()
-			err := a.queue(f.ctx, req).fails()
+			writer := a.queue(f.ctx, req)
+			late := f.actor("late reader").queuesFor(s("/a"))
+			err := writer.fails()
 			c := a.conflict(err)
-			if elapsed := time.Since(began); c.Waited < f.short || c.Waited > elapsed {
-				f.Errorf("Waited is %v, want at least %v and at most %v", c.Waited, f.short, elapsed)
+			if elapsed := time.Since(began); c.Waited < req.Wait || c.Waited > elapsed {
+				f.Errorf("Waited is %v, want at least %v and at most %v", c.Waited, req.Wait, elapsed)
 			}
 			if errors.Is(err, context.DeadlineExceeded) {
 				f.Errorf("%v matches context.DeadlineExceeded, though no context ended", err)
 			}
+			late.isGranted()
 			f.noWaiters()
 		}},
 		{"a wait that the context's deadline ends is a conflict that matches context.DeadlineExceeded", func(f *fixture) {

@@ -135,7 +135,7 @@ var liars = map[string]struct {
 				return l.Store.Acquire(ctx, req)
 			}
 		}),
-		caught: "workload/many owners count on shared nodes: no writer meets another, no reader meets a writer",
+		caught: "fairness/a crowd of readers and writers on one node is served: no writer meets another, or a reader",
 	},
 }
 

@@ -10,18 +10,12 @@ import (
 // stands for a process, and one that is not heard of again for a crashed one.
 func outliving() topic {
 	return topic{"holds that outlive", []promise{
-		{"the process that detached crashes: the hold lives until its lease ends", func(f *fixture) {
+		{"the process that detached crashes, and one that attached: the hold ends with its lease, and the token with it", func(f *fixture) {
 			a := f.actor("crashed editor")
-			a.takes(x("/a"))
-			a.detaches(2 * f.short)
-			f.actor("other").isRefused(x("/a"))
-			f.actor("next").queuesFor(x("/a")).isGranted()
-		}},
-		{"the process that attached crashes: the hold ends with the lease, and the token with it", func(f *fixture) {
-			a := f.actor("editor")
 			a.takes(x("/a"))
 			token := a.detaches(2 * f.short)
 			token.transfers(token, 0)
+			f.actor("other").isRefused(x("/a"))
 			f.actor("next").queuesFor(x("/a")).isGranted()
 			f.requireIs(token.tryTransfer(token, 0), pathlock.ErrLost)
 		}},

@@ -67,6 +67,5 @@ func topics() []topic {
 		apart(),
 		snapshots(),
 		hostile(),
-		workload(),
 	}
 }
