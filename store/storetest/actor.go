@@ -56,7 +56,6 @@ type grant struct {
 	id    pathlock.GrantID
 	fence uint64
 	asked time.Time // see [pathlock.Grant]
-	set   claims    // as the store gets it, empty if the request waited
 }
 
 // hold makes a grant known to the test.
@@ -80,9 +79,7 @@ func (a *actor) take(req pathlock.Acquisition) *grant {
 	if err != nil {
 		a.Fatalf("%s asks for %v: %v, want a grant", a.name, req.Claims, err)
 	}
-	h := a.hold(req.Grant, g)
-	h.set = req.Claims
-	return h
+	return a.hold(req.Grant, g)
 }
 
 // takes requires that claims are granted at once.
@@ -149,11 +146,18 @@ func (h *grant) release() {
 // renew asks for a lease of d from now, and reports whether the lease was lost.
 func (a *actor) renew(d time.Duration) (lost bool) {
 	a.Helper()
-	gone, err := a.store.Renew(a.ctx, a.tree, []pathlock.Lease{{Owner: a.owner, For: d}})
+	return a.loses(pathlock.Lease{For: d})
+}
+
+// loses renews a lease of the actor's, and reports whether it was lost.
+func (a *actor) loses(lease pathlock.Lease) bool {
+	a.Helper()
+	lease.Owner = a.owner
+	lost, err := a.store.Renew(a.ctx, a.tree, []pathlock.Lease{lease})
 	if err != nil {
 		a.Fatalf("%s renews: %v", a.name, err)
 	}
-	return slices.Contains(gone, a.owner)
+	return slices.Contains(lost, a.owner)
 }
 
 // pending is a request that waits.

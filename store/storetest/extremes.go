@@ -36,7 +36,7 @@ func extremes() topic {
 			req := a.ask(x("/a"))
 			req.Wait = 1
 			a.conflict(a.start(f.ctx, req).fails())
-			f.noWaiters()
+			f.waiters(0)
 		}},
 	}}
 }

@@ -7,7 +7,7 @@ func gate() topic {
 			h := holder.takes(ix("/a"))
 			other := f.actor("migration")
 			waiter := other.queue(f.ctx, other.askGate())
-			upgraded := holder.takesGate()
+			upgraded := holder.take(holder.askGate())
 			waiter.stillWaits()
 			h.release()
 			waiter.stillWaits()
@@ -33,22 +33,10 @@ func gate() topic {
 			a, b := f.actor("first"), f.actor("second")
 			a.takes(x("/a"))
 			second := b.takes(x("/b"))
-			p := a.queuesForGate()
+			p := a.queue(f.ctx, a.askGate())
 			b.deadlock(b.ask(x("/a")))
 			second.release()
 			p.isGranted()
 		}},
 	}}
-}
-
-// takesGate requires that the gate is granted at once.
-func (a *actor) takesGate() *grant {
-	a.Helper()
-	return a.take(a.askGate())
-}
-
-// queuesForGate requires that a request for the gate begins to wait.
-func (a *actor) queuesForGate() *pending {
-	a.Helper()
-	return a.queue(a.ctx, a.askGate())
 }

@@ -31,7 +31,7 @@ func givingUp() topic {
 				f.Errorf("%v matches context.DeadlineExceeded, though no context ended", err)
 			}
 			late.isGranted()
-			f.noWaiters()
+			f.waiters(0)
 		}},
 		{"a wait that the context's deadline ends is a conflict that matches context.DeadlineExceeded", func(f *fixture) {
 			holder := f.actor("holder").takes(x("/a"))
@@ -44,7 +44,7 @@ func givingUp() topic {
 				req.Wait, req.Waiting = long, func() { queued = true }
 				err := a.start(ctx, req).fails()
 				f.requireIs(err, context.DeadlineExceeded)
-				f.noWaiters()
+				f.waiters(0)
 				if queued { // or the time was up before the store had answered
 					blocker = a.conflict(err).Blocker
 				}
@@ -116,14 +116,3 @@ func givingUp() topic {
 		}},
 	}}
 }
-
-// noWaiters requires that nobody waits in the test's tree.
-func (f *fixture) noWaiters() {
-	f.Helper()
-	if w := f.snapshot(f.tree).Waiters; len(w) > 0 {
-		f.Errorf("waiters: %v, want none", w)
-	}
-}
-
-// near allows for stores that keep times in milliseconds.
-func near(a, b time.Time) bool { return a.Sub(b).Abs() <= 5*time.Millisecond }

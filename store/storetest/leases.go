@@ -26,7 +26,7 @@ func leases() topic {
 			sleeper.leases(f.short, x("/a"))
 			p := sleeper.queuesFor(x("/b"))
 			f.requireIs(p.fails(), pathlock.ErrLost)
-			f.noWaiters()
+			f.waiters(0)
 			other.release()
 			f.pass(f.short) // the leases of a store with several servers need not end at once
 			f.requireEmpty(f.tree)
@@ -152,15 +152,4 @@ func (a *actor) requireAsked(h *grant, lease time.Duration, before time.Time) {
 	if early := asked.Add(lease).Sub(answered.Add(left)); early > question+5*time.Millisecond {
 		a.Errorf("the lease ends %v before what was promised: %v from when it was asked for", early, lease)
 	}
-}
-
-// requireHolds fails the test unless the actor holds something.
-func (f *fixture) requireHolds(a *actor) {
-	f.Helper()
-	for _, h := range f.snapshot(a.tree).Holders {
-		if h.Owner == a.owner {
-			return
-		}
-	}
-	f.Fatalf("%s holds nothing any more", a.name)
 }

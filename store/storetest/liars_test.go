@@ -51,12 +51,7 @@ var liars = map[string]struct {
 		caught: "leases/a renewed lease outlives its first end",
 	},
 	"lets a new grant hide a loss": {
-		store: newLiar(func(l *liar) {
-			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-				req.Held = false
-				return l.Store.Acquire(ctx, req)
-			}
-		}),
+		store:  asking(func(req *pathlock.Acquisition) { req.Held = false }),
 		caught: "model",
 	},
 	"transfers a part of what is held": {
@@ -105,12 +100,7 @@ var liars = map[string]struct {
 		caught: "holds that outlive/a refresh to an earlier end lets waiters in then",
 	},
 	"has all grants of an owner share a lease": {
-		store: newLiar(func(l *liar) {
-			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-				req.Apart = false
-				return l.Store.Acquire(ctx, req)
-			}
-		}),
+		store:  asking(func(req *pathlock.Acquisition) { req.Apart = false }),
 		caught: "grants apart/a snapshot shows when it ends: with its owner's lease at the latest",
 	},
 	"keeps its callers while its server is silent": {
@@ -125,14 +115,11 @@ var liars = map[string]struct {
 		})},
 	},
 	"lets readers in beside writers, at times": {
-		store: newLiar(func(l *liar) {
-			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-				for i, c := range req.Claims {
-					if c.Mode == pathlock.ModeS {
-						req.Claims[i].Path = pathlock.MustParsePath("/elsewhere" + c.Path.Column())
-					}
+		store: asking(func(req *pathlock.Acquisition) {
+			for i, c := range req.Claims {
+				if c.Mode == pathlock.ModeS {
+					req.Claims[i].Path = pathlock.MustParsePath("/elsewhere" + c.Path.Column())
 				}
-				return l.Store.Acquire(ctx, req)
 			}
 		}),
 		caught: "fairness/a crowd of readers and writers on one node is served: no writer meets another, or a reader",
@@ -208,6 +195,16 @@ func newLiar(lie func(*liar)) func() pathlock.Store {
 		lie(l)
 		return l
 	}
+}
+
+// asking is a liar that changes requests.
+func asking(change func(*pathlock.Acquisition)) func() pathlock.Store {
+	return newLiar(func(l *liar) {
+		l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+			change(&req)
+			return l.Store.Acquire(ctx, req)
+		}
+	})
 }
 
 func (l *liar) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {

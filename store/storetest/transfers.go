@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -52,31 +51,6 @@ func (a *actor) detaches(lease time.Duration) *actor {
 	token := a.detached("token of " + a.name)
 	a.transfers(token, lease)
 	return token
-}
-
-// releases requires that a grant which the actor has by a transfer can be given back.
-func (a *actor) releases(id pathlock.GrantID) {
-	a.Helper()
-	if err := a.store.Release(a.ctx, a.tree, a.owner, id); err != nil {
-		a.Fatalf("%s releases: %v", a.name, err)
-	}
-}
-
-// requireGrants checks that a transfer names the given grants, and the claims that they have.
-func (f *fixture) requireGrants(got pathlock.Transferred, want ...*grant) {
-	f.Helper()
-	if len(got.Grants) != len(want) {
-		f.Fatalf("the transfer names %+v, want %d grants", got.Grants, len(want))
-	}
-	holders := f.holders(len(want))
-	for i, g := range got.Grants {
-		if g.ID != want[i].id || g.Fence != want[i].fence {
-			f.Errorf("grant %d is %q with the fence %d, want %q with %d", i, g.ID, g.Fence, want[i].id, want[i].fence)
-		}
-		if !slices.Equal(g.Claims, want[i].set) || !slices.Equal(holders[i].Claims, want[i].set) {
-			f.Errorf("grant %d has %v, in the snapshot %v, want %v", i, g.Claims, holders[i].Claims, want[i].set)
-		}
-	}
 }
 
 // requireLeft checks how long a lease that was set in the course of the test is said to last.
