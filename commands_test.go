@@ -46,6 +46,16 @@ var commands = map[string]func(c *call) (any, error){
 		c.lock(c.Words[0]).Abandon(c.under(), c.Causes[c.Words[1]])
 		return nil, nil
 	},
+	"exchange": func(c *call) (any, error) {
+		return nil, c.lock(c.Words[0]).Exchange(c.under(), claims(c, strings.Join(c.Words[1:], " ")), "")
+	},
+	"merge": func(c *call) (any, error) {
+		var locks []*pathlock.Lock
+		for _, name := range c.Words {
+			locks = append(locks, c.lock(name).Lock)
+		}
+		return nil, pathlock.Merge(c.under(), locks)
+	},
 	"downgrade": func(c *call) (any, error) { return nil, c.lock(c.Words[0]).Downgrade(c.under()) },
 	"force": func(c *call) (any, error) {
 		lock := c.lock(c.Words[1])

@@ -13,7 +13,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
-	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -99,81 +98,6 @@ func TestExchange_noteStaysAfterDowngrade(t *testing.T) {
 		t.Errorf("the lock's note is %q, and others see %+v, %v", lock.Note(), snapshot.Holders, err)
 	}
 	release(t, lock)
-}
-
-// After that, the scope has only what the gate was exchanged for.
-func TestExchange_ofTheGate(t *testing.T) {
-	l, _ := newLocker()
-	lock := acquire(t.Context(), t, l, "gate")
-	testerr.None(t, lock.Exchange(t.Context(), claims(t, "X /a"), ""))
-	other := acquire(t.Context(), t, l, "X /b")
-	_, err := l.Acquire(lock.Context(), request(t, "X /b"))
-	testerr.Is(t, "what others have, by the context of the lock", err, pathlock.ErrConflict)
-	release(t, other)
-	release(t, lock)
-}
-
-// A lock does not exchange what others of its scope hold: what was merged, or is re-entered in
-// parts.
-func TestExchange_leavesOtherLocksUnchanged(t *testing.T) {
-	for _, claim := range []string{"X /b", "X /a, X /c"} {
-		t.Run(claim, func(t *testing.T) {
-			l, _ := newLocker()
-			outer := acquire(t.Context(), t, l, "X /a")
-			other := acquire(outer.Context(), t, l, "X /c")
-			inner := acquire(outer.Context(), t, l, claim)
-			if claim == "X /b" {
-				testerr.None(t, pathlock.Merge(t.Context(), []*pathlock.Lock{outer, inner}))
-			}
-			testerr.Is(t, "the exchange", inner.Exchange(t.Context(), claims(t, "X /d"), ""), pathlock.ErrInvalidRequest)
-			_, err := l.Acquire(t.Context(), request(t, "X /a"))
-			testerr.Is(t, "what the outer lock has, for others", err, pathlock.ErrConflict)
-			for _, k := range []*pathlock.Lock{inner, other, outer} {
-				release(t, k)
-			}
-		})
-	}
-}
-
-// Locks that are merged are one grant in the store, and so is what re-enters them. All of it stays
-// held until the last of them is released, and what others of the scope hold is not touched.
-func TestMerge(t *testing.T) {
-	l, store := newLocker()
-	outer := acquire(t.Context(), t, l, "X /outer")
-	var locks []*pathlock.Lock
-	for _, text := range []string{"X /a", "S /b", "X /a/deep", "X /outer/deep", "X /c, X /d"} {
-		locks = append(locks, acquire(outer.Context(), t, l, text))
-	}
-	elsewhere := request(t, "X /a")
-	elsewhere.Tree = tree(t, "another")
-	other, err := l.Acquire(outer.Context(), elsewhere)
-	testerr.Must(t, err)
-	testerr.None(t, pathlock.Merge(t.Context(), append(slices.Clone(locks), other)))
-	grants := func(want int) {
-		t.Helper()
-		snapshot, err := l.Snapshot(t.Context(), outer.Tree())
-		if err != nil || len(snapshot.Holders) != want {
-			t.Errorf("the grants are %+v, %v, want %d", snapshot.Holders, err, want)
-		}
-	}
-	grants(2)
-	merged, last := locks[:4], locks[4]
-	for _, lock := range merged {
-		free(t, l, "X /a", false)
-		free(t, l, "X /c", false)
-		free(t, l, "S /b", true)
-		free(t, l, "X /b", false)
-		release(t, lock)
-	}
-	store.Set(testlock.Failing(pathlock.ErrUnavailable, "acquire"))
-	testerr.Is(t, "merging while the store is away", pathlock.Merge(t.Context(), []*pathlock.Lock{outer, last}), pathlock.ErrUnavailable)
-	store.Set(nil)
-	grants(2)
-	release(t, last)
-	free(t, l, "X /a, X /b, X /c", true)
-	release(t, outer)
-	free(t, l, "X /outer", true)
-	release(t, other)
 }
 
 // A program can check at start whether the options of its locker make sense. It gets the error that
