@@ -126,15 +126,6 @@ func TestBody_readAndNotPutBack(t *testing.T) {
 	}
 }
 
-// An empty content type before another one does not hide it.
-func TestBody_hasTwoContentTypes(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{})
-	f.engine.PATCH("/typed/:id", f.locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))), f.mustNotServe)
-	r := httptest.NewRequestWithContext(t.Context(), "PATCH", "/typed/3", strings.NewReader(`{"name":"new"}`))
-	r.Header["Content-Type"] = []string{"", "text/plain"}
-	f.is("two types", f.serveRequest(r), http.StatusUnsupportedMediaType, "unsupported-media-type")
-}
-
 type closes struct {
 	io.Reader
 	closed bool
