@@ -34,24 +34,3 @@ func TestDirectory_growsAndShrinks(t *testing.T) {
 		t.Errorf("left: %d uses; %d spare records, want %d", q.root.uses, q.spare, mostSpare)
 	}
 }
-
-// A queue that may grant no more leaves the others for the next time.
-func TestQueue_fullGrantsNobodyElse(t *testing.T) {
-	grants := 0
-	q := Queue{Granted: func(*Request) { grants++ }, Full: func() bool { return grants == 2 }}
-	first := new(Request)
-	q.Prepare(first, new(Owner), 0, true, nil)
-	q.Grant(first)
-	for i := range 5 {
-		r := new(Request)
-		q.Prepare(r, new(Owner), uint64(i+1), false, []Claim{{fmt.Sprint("/", i), X}})
-		q.Wait(r, first)
-	}
-	left := q.Remove(first)
-	q.Settle(left)
-	for _, r := range left {
-		if r.Granted() != (r.Order <= 2) || grants != 2 || q.Waiters() != 3 {
-			t.Errorf("%d granted, %d left; request %d: granted %v", grants, q.Waiters(), r.Order, r.Granted())
-		}
-	}
-}
