@@ -15,19 +15,10 @@ func Example() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New(), pathlock.WithWait(2*time.Second))
 
-	tree, err := pathlock.NewTree("testplan", "plan-001")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	dir, err := pathlock.ParsePath("/dir1/dir2")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
 	lock, err := locker.Acquire(ctx, pathlock.Request{
 		Tree:   tree,
-		Claims: []pathlock.Claim{pathlock.X(dir)},
+		Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1/dir2"))},
 		Note:   "rename",
 	})
 	if err != nil {

@@ -19,11 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // Two owners hold the same node exclusively: what every other store prevents.
 func Example() {
 	store := offstore.New()
-	tree, err := pathlock.NewTree("testplan", "plan-001")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
 	for _, owner := range []pathlock.Owner{"alice", "bob"} {
 		_, err := store.Acquire(context.Background(), pathlock.Acquisition{
 			Tree: tree, Owner: owner, Grant: "1",
