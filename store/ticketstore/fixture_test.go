@@ -28,9 +28,12 @@ type process struct {
 	answers chan struct{}
 	// dead says that there is no connection any more, and refuses that nothing is written.
 	dead, refuses bool
-	// With repeats, the next update is called again. With abandons, its call ends with its context,
-	// and the server does not carry it out.
-	repeats, abandons bool
+	// With loses, the reply to the next update is lost. With repeats, the update is called again
+	// then. With abandons, its call ends with its
+	// context before the server carries the update out: land does so later, if no other update has
+	// come in between, and reports whether.
+	loses, repeats, abandons bool
+	land                     func() bool
 }
 
 func newProcess(d *drawer) *process {
@@ -82,12 +85,11 @@ func (p *process) Update(ctx context.Context, tree pathlock.Tree, latest bool, c
 	if !latest {
 		p.updates++
 	}
-	limit, largest, repeats, abandons, full := p.limit, p.largest, p.repeats, p.abandons, p.refuses
-	p.repeats, p.abandons = repeats && !latest, false
+	limit, largest, loses, repeats, abandons, full := p.limit, p.largest, p.loses, p.repeats, p.abandons, p.refuses
+	p.loses, p.repeats, p.abandons = loses && !latest, repeats && !latest, false
 	p.mu.Unlock()
 	if abandons {
-		<-ctx.Done()
-		return false, ctx.Err()
+		return false, p.abandon(ctx, tree, change)
 	}
 	if err := p.reach(); err != nil {
 		return false, err
@@ -121,10 +123,32 @@ func (p *process) Update(ctx context.Context, tree pathlock.Tree, latest bool, c
 		}
 		return c
 	})
-	if refused != nil {
+	switch {
+	case refused != nil:
 		return false, refused
+	case loses && latest:
+		return false, fmt.Errorf("%w: the reply was lost", pathlock.ErrUnavailable)
+	default:
+		return done && latest && !repeats, err
 	}
-	return done && latest && !repeats, err
+}
+
+func (p *process) abandon(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	p.drawer.mu.Lock()
+	c, before := change(p.state(tree)), p.written
+	p.drawer.mu.Unlock()
+	p.land = func() bool {
+		lands := false
+		_, _ = p.drawer.Update(ctx, tree, true, func(ticketstore.State) ticketstore.Changes {
+			if lands = p.written == before; lands {
+				return c
+			}
+			return ticketstore.Changes{}
+		})
+		return lands
+	}
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 func (p *process) Trees(ctx context.Context) ([]pathlock.Tree, error) {

@@ -2,12 +2,45 @@ package ticketstore_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
+
+// A reply is lost, or the request is given up while its update is on the way, which comes too late
+// then, however long it takes. Nothing is left: else a ticket that nobody has would hold.
+func TestTakeBack_ofUnknownOutcomes(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		for _, abandoned := range []bool{false, true} {
+			t.Run(fmt.Sprintf("somebody is in the way: %v, abandoned: %v", taken, abandoned), func(t *testing.T) {
+				inBubble(t, func(s *fixture) {
+					p, store := s.process()
+					if taken {
+						s.takes(store, "holder", "/a")
+					}
+					p.set(func() { p.loses, p.abandons = !abandoned, abandoned })
+					ctx, cancel := context.WithTimeout(s.Context(), time.Second)
+					defer cancel()
+					_, err := store.Acquire(ctx, s.ask("owner", "/a"))
+					if !errors.Is(err, pathlock.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) != abandoned {
+						t.Errorf("the request ends with %v", err)
+					}
+					if abandoned && p.land() {
+						t.Error("the update was carried out after all")
+					}
+					if taken {
+						s.releases(store, "holder")
+					}
+					s.isEmpty()
+				})
+			})
+		}
+	}
+}
 
 // A request of which nothing can have come costs the server nothing more, and the caller no time. A
 // server that refuses to write is told in the background.
