@@ -10,6 +10,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -67,15 +68,6 @@ func (r request) bind(s lockspec.Spec, f forest) (lockspec.Binding, error) {
 // path is MustParsePath, for tables.
 func path(s string) pathlock.Path { return pathlock.MustParsePath(s) }
 
-// text writes claims as the tables do: "X /a, IX /a/b".
-func text(claims []pathlock.Claim) string {
-	parts := make([]string, len(claims))
-	for i, c := range claims {
-		parts[i] = c.String()
-	}
-	return strings.Join(parts, ", ")
-}
-
 // nodes are two plans with a few suites, a case, and something in the bin.
 var nodes = forest{
 	":1": "plans/p /", ":2": "plans/p /a", ":3": "plans/p /a/b", ":4": "plans/p /d",
@@ -88,7 +80,7 @@ var nodes = forest{
 func describe(b lockspec.Binding) string {
 	var parts []string
 	for _, r := range b.Requests {
-		what := text(r.Claims)
+		what := testlock.Text(r.Claims)
 		if r.Gate {
 			what = strings.TrimSuffix("gate, "+what, ", ")
 		}

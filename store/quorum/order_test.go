@@ -7,7 +7,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
-	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/quorum"
 )
 
@@ -39,29 +38,6 @@ func TestOrderWhileOthersFail(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestLeadFallsSilent: a request that waits in the queue of a member that falls silent waits in
-// that of the next one, and its caller is told once that it waits.
-func TestLeadFallsSilent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		members := memstores(3)
-		processes := newProcesses(t, 2, members, quorum.WithTimeout(timeout))
-		held := testlock.Ask(testlock.Tree(t), x("/a"))
-		testlock.Take(t, processes[0].store, held)
-		// A second call of Waiting would close a closed channel.
-		w := testlock.Queue(t, processes[1].store, testlock.Ask(held.Tree, x("/a")))
-		for _, p := range processes {
-			p.links[0].set(hanging)
-		}
-		testserver.Await(t, "it waits with the next member", func() bool {
-			snap, err := members[1].Snapshot(t.Context(), held.Tree) // which tells the process nothing
-			return err == nil && len(snap.Waiters) == 1
-		})
-		testlock.Release(t, processes[0].store, held)
-		w.Granted()
-		testlock.Release(t, processes[1].store, w.Acquisition)
-	})
 }
 
 // TestNewRefuses: an even number, and what is not an independent store.

@@ -37,11 +37,7 @@ func ExampleNew() {
 	}
 	defer func() { _ = store.Close(ctx) }()
 
-	tree, err := pathlock.NewTree("testplan", "plan-001")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
 	locker := pathlock.New(store, pathlock.WithLease(30*time.Second))
 	lock, err := locker.Acquire(ctx, pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))}})
 	if err != nil {
