@@ -40,10 +40,3 @@ func ExampleNew() {
 	fmt.Println(store.Close(context.Background()))
 	// Output: <nil>
 }
-
-// A URL with a mistake is refused at once, without its password in the error.
-func ExampleOpen_refused() {
-	_, err := zkstore.Open("zk://pathlock:p@ss/word@zk1,zk2/locks")
-	fmt.Println(err)
-	// Output: pathlock/zkstore: not a valid URL: see Open for its form; in a user or password, write / ? # @ : , % as %2F %3F %23 %40 %3A %2C %25
-}

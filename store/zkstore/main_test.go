@@ -2,12 +2,9 @@ package zkstore
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
@@ -51,20 +48,3 @@ func newStore(t testing.TB, servers string, opts ...Option) *store {
 }
 
 func x(path string) pathlock.Claim { return testlock.X(path) }
-
-// empty requires that a tree has no tickets, and nobody who watches any.
-func empty(t testing.TB, s *store, tree pathlock.Tree) {
-	t.Helper()
-	ctx := context.WithoutCancel(t.Context())
-	r, err := s.backend.read(ctx, tree, true)
-	if err != nil || len(r.record.tickets.Tickets) > 0 {
-		t.Fatalf("the tickets %v are left, error %v", r.record.tickets.Tickets, err)
-	}
-	names, err := once(ctx, s.backend.client, func(conn *zk.Conn) ([]string, error) {
-		names, _, err := conn.Children(s.backend.names.tree(tree))
-		return names, err
-	})
-	if err != nil && !errors.Is(err, zk.ErrNoNode) || len(names) > 1 {
-		t.Fatalf("the znodes %v are left, error %v", names, err)
-	}
-}

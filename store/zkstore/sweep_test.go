@@ -89,7 +89,9 @@ func TestUpdate_strayed(t *testing.T) {
 	if done || err != nil {
 		t.Errorf("the update is done: %v, error %v; want neither", done, err)
 	}
-	empty(t, s, tree)
+	if r, err := s.backend.read(t.Context(), tree, true); err != nil || len(r.record.tickets.Tickets) > 0 {
+		t.Errorf("the tickets %v are left, error %v", r.record.tickets.Tickets, err)
+	}
 }
 
 // A claim set that no server would take is refused, and hurts nobody else.
@@ -103,4 +105,18 @@ func TestLimits_tooLarge(t *testing.T) {
 	req = testlock.Ask(tree, manyClaims(300)...) // as many as Redis takes
 	testlock.Take(t, s, req)
 	testlock.Release(t, s, req)
+}
+
+// Names of trees lead back to them, as the conformance suite shows, and no other name leads to any.
+func TestZnode_namesOfTrees(t *testing.T) {
+	tree, err := pathlock.NewTree("a/b", "..")
+	testerr.Must(t, err)
+	if back, ok := treeOf(nameOf(tree)); !ok || back != tree {
+		t.Errorf("%q is the name of %v, and not %v", nameOf(tree), back, tree)
+	}
+	for _, name := range []string{"", "a", "stamp-A", "a:", ":b", "a:b:c", "a:%", "a:%62", "ä:b"} {
+		if tree, ok := treeOf(name); ok {
+			t.Errorf("%q is the name of %v", name, tree)
+		}
+	}
 }
