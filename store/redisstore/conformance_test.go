@@ -48,6 +48,9 @@ func TestConformance(t *testing.T) {
 			store := server.store(WithTimeout(time.Second))
 			t.Cleanup(server.Resume)
 			return storetest.Silent{Store: store, Timeout: time.Second, Stop: server.Pause, Resume: server.Resume, Other: server.store()}
+		}), storetest.Silence(func(t *testing.T) storetest.Silent { // a host vanishes, and the client does not heed deadlines
+			store, proxy := distant(t, func(o *redis.Options) { o.ContextTimeoutEnabled = false }, WithTimeout(time.Second))
+			return storetest.Silent{Store: store, Timeout: time.Second, Stop: proxy.Pause, Resume: proxy.Resume, Other: newStore(t)}
 		}))
 }
 

@@ -1,16 +1,12 @@
 package redisstore
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
@@ -203,40 +199,4 @@ func TestSubscriptions(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestHostVanishes: a call ends within its time when the packets of its host are dropped, whether
-// the client has connections or has to dial, and heeds deadlines or not. The store serves again
-// when they pass again.
-func TestHostVanishes(t *testing.T) {
-	const timeout = time.Second
-	for name, tt := range map[string]struct{ connected, punctual bool }{
-		"while it is connected": {true, true}, "while it is connected, and late": {true, false},
-		"before it is dialled": {false, true}, "before it is dialled, and late": {false, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			store, proxy := distant(t, func(o *redis.Options) { o.ContextTimeoutEnabled = tt.punctual }, WithTimeout(timeout))
-			if tt.connected {
-				visit(t, store, testlock.Tree(t))
-			}
-			proxy.Pause()
-			req := testlock.Ask(testlock.Tree(t), x("/a"))
-			for _, within := range []time.Duration{long, timeout / 2} {
-				ctx, cancel := context.WithTimeout(t.Context(), within)
-				began := time.Now()
-				_, err := store.Acquire(ctx, req)
-				cancel()
-				if took := time.Since(began); took > timeout+patience/4 || !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("%v after %v, want ErrUnavailable within %v", err, took, timeout)
-				}
-			}
-			proxy.Resume()
-			req = wait(testlock.Ask(req.Tree, x("/a")))
-			if err := persist(t, func() error { _, err := store.Acquire(t.Context(), req); return err }); err != nil {
-				t.Fatal(err)
-			}
-			testlock.Release(t, store, req)
-		})
-	}
 }

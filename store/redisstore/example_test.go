@@ -13,17 +13,9 @@ import (
 
 // A job in another language takes the gate by its key: see there.
 func ExampleGateKey() {
-	tree, err := pathlock.NewTree("testplan", "plan-001")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
 	fmt.Println(redisstore.GateKey(tree))
-	tree, err = pathlock.NewTree("计划", "a/b 100%")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	tree, _ = pathlock.NewTree("计划", "a/b 100%")
 	fmt.Println(redisstore.GateKey(tree))
 	// Output:
 	// pathlock:{testplan/plan-001}:gate
@@ -43,11 +35,7 @@ func ExampleNew() {
 	)
 	defer func() { _ = store.Close(context.Background()) }()
 
-	tree, err := pathlock.NewTree("testplan", "plan-001")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
 	fmt.Println(redisstore.GateKey(tree, redisstore.WithPrefix("staging")))
 	// Output: staging:{testplan/plan-001}:gate
 }

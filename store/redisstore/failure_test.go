@@ -14,26 +14,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
-// TestServerForgets: by a restart that keeps nothing.
-func TestServerForgets(t *testing.T) {
-	t.Parallel()
-	server := startServer(t)
-	store, tree := server.store(), testlock.Tree(t)
-	req := testlock.Ask(tree, x("/a"))
-	before := testlock.Take(t, store, req)
-	waiter := testlock.Ask(tree, x("/a"))
-	waiter.Lease = 3 * short // it comes back after a third of that
-	w := testlock.Queue(t, store, waiter)
-	server.Kill()
-	server.Start()
-
-	testerr.Is(t, "release of what the server forgot", store.Release(t.Context(), tree, req.Owner, req.Grant), pathlock.ErrNotHeld)
-	renewed(t, store, req, true)
-	rises(t, before, w.Granted())
-	renewed(t, store, waiter, false)
-	testlock.Release(t, store, w.Acquisition)
-}
-
 // TestMemoryFull: a server whose memory is full grants nothing, but it takes back, hands over and
 // renews, and a waiter whose questions find it full keeps waiting.
 func TestMemoryFull(t *testing.T) {
@@ -113,4 +93,11 @@ func TestClients_refused(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A command that the client sends twice is answered, and counted, once.
+func TestCut(t *testing.T) {
+	options, err := redis.ParseURL(testserver.Redis(t))
+	testerr.Must(t, err)
+	testlock.Cut(t, options.Addr, func(addr string) pathlock.Store { return openStore(t, "redis://"+addr) }, newStore(t))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -142,22 +141,5 @@ func requireFree(t testing.TB, s *store, tree pathlock.Tree) {
 	keys = slices.Delete(keys, 3, 4)
 	if n, err := s.client.Exists(context.WithoutCancel(t.Context()), keys...).Result(); err != nil || n > 0 {
 		t.Errorf("%d keys are left behind, error %v; want the fence alone", n, err)
-	}
-}
-
-// requireHeld requires that an owner has the given grants, and nobody else anything.
-func requireHeld(t testing.TB, s *store, want ...pathlock.Acquisition) {
-	t.Helper()
-	snapshot, err := s.Snapshot(t.Context(), want[0].Tree)
-	testerr.Must(t, err)
-	var got, wanted []string
-	for _, h := range snapshot.Holders {
-		got = append(got, fmt.Sprint(h.Owner, h.Gate, h.Claims))
-	}
-	for _, req := range want {
-		wanted = append(wanted, fmt.Sprint(req.Owner, req.Gate, req.Claims))
-	}
-	if !slices.Equal(got, wanted) || len(snapshot.Waiters) > 0 {
-		t.Errorf("held: %v, and %d wait; want %v and none", got, len(snapshot.Waiters), wanted)
 	}
 }

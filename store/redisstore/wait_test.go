@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -34,36 +33,13 @@ func TestHandOverCounts(t *testing.T) {
 	}
 }
 
-// TestLimits: a request that claims too much is refused, and so is one too many that waits. Neither
-// leaves anything.
+// TestLimits: a request that claims too much is refused, and so is one too many that waits.
 func TestLimits(t *testing.T) {
-	store, tree := newStore(t, WithMaxClaims(3), WithMaxWaiters(2)), testlock.Tree(t)
-	holder := testlock.Ask(tree, x("/a/b")) // with the root and /a, three nodes
-	testlock.Take(t, store, holder)
-	testerr.Is(t, "four nodes", testerr.Of(store.Acquire(t.Context(), testlock.Ask(tree, x("/a/b/c")))), pathlock.ErrInvalidRequest)
-	first := testlock.Queue(t, store, testlock.Ask(tree, x("/a")))
-	also := more(first.Acquisition, x("/d"))
-	testlock.Take(t, store, also)
-	second := testlock.Queue(t, store, askGate(tree))
-	for name, req := range map[string]pathlock.Acquisition{"a node": testlock.Ask(tree, x("/a")), "the gate": askGate(tree)} {
-		_, err := store.Acquire(t.Context(), wait(req))
-		var conflict *pathlock.ConflictError
-		if !errors.As(err, &conflict) || !errors.Is(err, pathlock.ErrQueueFull) || conflict.Blocker.IsZero() {
-			t.Errorf("%s: %v, want a conflict with ErrQueueFull that names somebody", name, err)
-		}
-	}
-	testerr.Is(t, "what closes a cycle", testerr.Of(store.Acquire(t.Context(), wait(more(holder, x("/d"))))), pathlock.ErrDeadlock)
-	testlock.Release(t, store, also)
-	further := wait(more(holder, x("/c")))
-	testlock.Take(t, store, further) // it does not have to wait
-	requireConsistent(t, store, tree)
-	testlock.Release(t, store, further)
-	testlock.Release(t, store, holder)
-	first.Granted()
-	testlock.Release(t, store, first.Acquisition)
-	second.Granted()
-	testlock.Release(t, store, second.Acquisition)
-	requireFree(t, store, tree)
+	store := newStore(t, WithMaxClaims(3), WithMaxWaiters(1))
+	most := testlock.Ask(testlock.Tree(t), x("/a/b")) // with the root and /a, three nodes
+	testlock.Take(t, store, most)
+	testerr.Is(t, "four nodes", testerr.Of(store.Acquire(t.Context(), testlock.Ask(most.Tree, x("/a/b/c")))), pathlock.ErrInvalidRequest)
+	testlock.Full(t, store, newStore(t, WithMaxWaiters(1)))
 }
 
 // TestDeadlock_askerClosesTheCycle: a waiter asks again, and its question is the first to find that
@@ -217,4 +193,25 @@ func TestWait_withdrawnAtItsDeadline(t *testing.T) {
 	_, err := store.Acquire(ctx, req)
 	testerr.Is(t, "the wait", err, pathlock.ErrConflict)
 	testerr.Is(t, "the wait", err, context.DeadlineExceeded)
+}
+
+// TestKeys_nothingLeft: after the last release of a tree the fence is left, for a time, and loses
+// no digit meanwhile.
+func TestKeys_nothingLeft(t *testing.T) {
+	const last = 8_999_999_999_999_999 // beyond any clock, and not a round number
+	store, tree := newStore(t), testlock.Tree(t)
+	fence := store.keys.of(tree)[3]
+	testerr.Must(t, store.client.Set(t.Context(), fence, last, long).Err())
+	req := testlock.Ask(tree, x("/a/b/c"))
+	grant := testlock.Take(t, store, req)
+	w := testlock.Queue(t, store, testlock.Ask(tree, x("/a/b/c")))
+	testlock.Release(t, store, req)
+	if next := w.Granted(); grant.Fence != last+1 || next.Fence != last+2 {
+		t.Errorf("fences %d and %d, want %d and the next", grant.Fence, next.Fence, last+1)
+	}
+	testlock.Release(t, store, w.Acquisition)
+	requireFree(t, store, tree)
+	if ttl, err := store.client.PTTL(t.Context(), fence).Result(); err != nil || ttl <= long {
+		t.Errorf("the fence lives for %v, error %v; want a week", ttl, err)
+	}
 }

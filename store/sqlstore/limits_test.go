@@ -16,42 +16,16 @@ import (
 // The largest request of a locker gets into the table.
 func TestLimits_largeRequests(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
-		s := d.store(t, sqlstore.WithMaxWaiters(2))
-		tree := testlock.Tree(t)
-		name := strings.Repeat("n", pathlock.MaxNameBytes)
-		deep := func(n int) pathlock.Claim { return x(strings.Repeat("/"+name, n)) }
-		lock, err := pathlock.New(s).Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{deep(15)}})
+		deep := x(strings.Repeat("/"+strings.Repeat("n", pathlock.MaxNameBytes), 15))
+		lock, err := pathlock.New(d.store(t)).Acquire(t.Context(), pathlock.Request{Tree: testlock.Tree(t), Claims: []pathlock.Claim{deep}})
 		testerr.Must(t, err)
 		testerr.None(t, lock.Release(t.Context()))
 	})
 }
 
-// A request too many neither waits nor keeps anybody from what is free, in whichever process it is.
-// One that would never be granted is told that.
 func TestLimits_queueIsFull(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
-		here, there := d.store(t, sqlstore.WithMaxWaiters(1)), d.store(t, sqlstore.WithMaxWaiters(1))
-		tree := testlock.Tree(t)
-		held := testlock.Ask(tree, x("/a"))
-		testlock.Take(t, here, held)
-		first, full := testlock.Ask(tree, x("/c")), testlock.Ask(tree, x("/a"))
-		testlock.Take(t, there, first)
-		first.Grant, first.Claims, full.Wait = "waits", full.Claims, testlock.Long
-		waits := testlock.Queue(t, there, first)
-		cycle := held
-		cycle.Grant, cycle.Claims, cycle.Wait = "cycle", pathlock.Normalize(x("/c")), testlock.Long
-		testerr.Is(t, "a deadlock", testerr.Of(here.Acquire(t.Context(), cycle)), pathlock.ErrDeadlock)
-		if _, err := here.Acquire(t.Context(), full); !errors.Is(err, pathlock.ErrConflict) || !errors.Is(err, pathlock.ErrQueueFull) {
-			t.Errorf("a request too many: %v", err)
-		}
-		full.Claims = pathlock.Normalize(x("/b"))
-		testlock.Take(t, here, full)
-		testlock.Release(t, there, held)
-		waits.Granted()
-		next := testlock.Queue(t, here, testlock.Ask(tree, x("/a")))
-		testlock.Release(t, there, first)
-		next.Granted()
-		testlock.Release(t, here, next.Acquisition)
+		testlock.Full(t, d.store(t, sqlstore.WithMaxWaiters(1)), d.store(t, sqlstore.WithMaxWaiters(1)))
 	})
 }
 

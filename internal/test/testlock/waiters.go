@@ -2,10 +2,12 @@ package testlock
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -31,6 +33,43 @@ func Crowd(t testing.TB, stores []pathlock.Store, n int) (serve func(turns int))
 		}
 		Release(t, at, held)
 	}
+}
+
+// Full requires that of two stores in each of which one request may wait in a tree, the next one
+// neither waits nor keeps anybody from what is free, in whichever process it is. One that would
+// never be granted is told that.
+func Full(t testing.TB, here, there pathlock.Store) {
+	t.Helper()
+	tree := Tree(t)
+	held, first := Ask(tree, X("/a")), Ask(tree, X("/c"))
+	Take(t, here, held)
+	Take(t, there, first)
+	waits, cycle, full := first, held, Ask(tree, X("/a"))
+	waits.Grant, waits.Claims = "waits", held.Claims
+	w := Queue(t, there, waits)
+	cycle.Grant, cycle.Claims, cycle.Wait = "cycle", first.Claims, Long
+	testerr.Is(t, "a deadlock", testerr.Of(here.Acquire(t.Context(), cycle)), pathlock.ErrDeadlock)
+	full.Wait = Long
+	gate := full
+	gate.Gate, gate.Claims = true, nil
+	for what, req := range map[string]pathlock.Acquisition{"a request": full, "one for the gate": gate} {
+		_, err := here.Acquire(t.Context(), req)
+		conflict, ok := errors.AsType[*pathlock.ConflictError](err)
+		if !ok || !errors.Is(err, pathlock.ErrQueueFull) || conflict.Blocker.IsZero() {
+			t.Errorf("%s too many: %v, want a conflict with ErrQueueFull that names somebody", what, err)
+		}
+	}
+	full.Claims = pathlock.Normalize(X("/b"))
+	Take(t, here, full)
+	Release(t, there, held)
+	w.Granted()
+	next := Queue(t, here, Ask(tree, X("/a")))
+	Release(t, there, w.Acquisition)
+	next.Granted()
+	for _, req := range []pathlock.Acquisition{first, full, next.Acquisition} {
+		Release(t, here, req)
+	}
+	Holders(t, there, tree, 0)
 }
 
 // Far requires that a store is served whose server is far away, while another one's, which is near,

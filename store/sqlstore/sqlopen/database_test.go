@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
 
@@ -44,3 +46,5 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
