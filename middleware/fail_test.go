@@ -252,15 +252,3 @@ func TestProblem_detailNamesNoTree(t *testing.T) {
 		}
 	}
 }
-
-// Facts about a holder that the store does not know are left out.
-func TestProblem_describesTheHolder(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{})
-	f.failing(func(*gin.Context) error {
-		return &pathlock.ConflictError{Tree: plan, Gate: true, Blocker: pathlock.Blocker{Note: "nightly", Gate: true, Mode: pathlock.ModeX}}
-	})
-	if w := f.send("DELETE", "/suites/3", ""); !strings.HasSuffix(w.Body.String(), `"path":"/","mode":"X","holder":{"what":"nightly"}}`) {
-		t.Errorf("the problem is %s", w.Body)
-	}
-	f.nothingLeft()
-}

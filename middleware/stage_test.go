@@ -53,6 +53,7 @@ func newStage(t *testing.T) *testlock.Stage {
 		"unknown": pathlock.FailureOutcomeUnknown.New("hm"), "known": fmt.Errorf("reading: %w", errKnown), "locked": pathlock.FailureLocked.New("x"),
 		"deadline": context.DeadlineExceeded, "database": fmt.Errorf("draining: %w", pathlock.FailureDatabase.New("x")),
 		"draining": errors.New("draining"),
+		"nightly":  &pathlock.ConflictError{Tree: plan, Gate: true, Blocker: pathlock.Blocker{Note: "nightly", Gate: true, Mode: pathlock.ModeX}},
 	}
 	s.End = func() { testerr.None(t, s.locker.Shutdown(context.Background())) }
 	s.start()
