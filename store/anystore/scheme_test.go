@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/anystore"
@@ -95,4 +97,10 @@ func TestOpen_namesTheKindThatIsMissing(t *testing.T) {
 			t.Errorf("%s: %v, want that %s, and no secret", url, err, says)
 		}
 	}
+}
+
+// The pool of go-redis dials a server that does not answer once a second, and only then checks
+// whether it has been closed.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
 }

@@ -7,10 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
 // world is a store in a bubble of virtual time: time passes while everybody waits.
@@ -138,4 +141,10 @@ func TestFence_growsOverRestarts(t *testing.T) {
 			t.Errorf("fence %d after a restart, %d before it", after.Fence, before.Fence)
 		}
 	})
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestConformance(t *testing.T) {
+	storetest.Run(t, func(*testing.T) pathlock.Store { return memstore.New() }, storetest.Virtual())
 }

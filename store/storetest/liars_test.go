@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -217,4 +219,11 @@ func (l *liar) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.
 
 func (l *liar) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
 	return l.transfer(ctx, t)
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// This is all that a store needs in order to be tested.
+func TestRun(t *testing.T) {
+	storetest.Run(t, func(*testing.T) pathlock.Store { return memstore.New() }, storetest.Virtual())
 }
