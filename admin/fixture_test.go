@@ -1,7 +1,6 @@
 package admin_test
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -12,7 +11,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,6 +20,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/contention"
+	"github.com/pathlock-go/pathlock/internal/test/testchild"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -67,27 +66,9 @@ type fixture struct {
 	store  *watched
 	locker *pathlock.Locker
 	page   http.Handler
-	log    *safeBuffer
+	log    *testchild.Output
 	// owners are those of all locks that were taken.
 	owners []pathlock.Owner
-}
-
-// safeBuffer is a buffer for several goroutines.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 // anybody may look, and ann may release.
@@ -100,7 +81,7 @@ func anybody() admin.Config {
 }
 
 func newFixture(t *testing.T, config admin.Config) *fixture {
-	f := &fixture{T: t, store: &watched{Store: memstore.New()}, log: &safeBuffer{}}
+	f := &fixture{T: t, store: &watched{Store: memstore.New()}, log: &testchild.Output{}}
 	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	recorder := contention.New(f.store, contention.Config{Log: log, Threshold: 1})
 	t.Cleanup(recorder.Close)

@@ -10,10 +10,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testchild"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
-	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
@@ -28,9 +28,9 @@ func interrupted(t *testing.T, cmd *exec.Cmd, signal os.Signal) {
 }
 
 // started starts a program, and keeps its output.
-func started(t *testing.T, cmd *exec.Cmd) *apitest.Output {
+func started(t *testing.T, cmd *exec.Cmd) *testchild.Output {
 	t.Helper()
-	out := &apitest.Output{}
+	out := &testchild.Output{}
 	cmd.Stdout, cmd.Stderr = out, out
 	testerr.Must(t, cmd.Start())
 	t.Cleanup(func() {

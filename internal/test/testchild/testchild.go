@@ -4,10 +4,12 @@ package testchild
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -59,4 +61,24 @@ func (p *Process) Kill() {
 		p.Signal(syscall.SIGKILL)
 		_ = p.process.Wait() // it was killed: that is the error
 	}
+}
+
+// Output is a buffer that a process, or several goroutines, write to while a test reads it.
+type Output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (o *Output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+// String returns what has been written.
+func (o *Output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }

@@ -2,7 +2,6 @@
 package apitest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -12,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
@@ -121,24 +119,4 @@ func Made[T any](t testing.TB, a *API, method, path, body string, headers ...str
 	}
 	testerr.Must(t, json.Unmarshal(answer.Body, &result))
 	return result
-}
-
-// Output is a buffer that a process, or several goroutines, write to while a test reads it.
-type Output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements [io.Writer].
-func (o *Output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-// String returns what has been written.
-func (o *Output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }

@@ -12,6 +12,7 @@ import (
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/pathlock-go/pathlock/internal/test/testchild"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
@@ -90,7 +91,7 @@ func TestReadyz_saysWhatIsWrongWithTheLockStore(t *testing.T) {
 		{"all is well", "redis://" + server.Addr + "/0", "s3cret", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var log apitest.Output
+			var log testchild.Output
 			api := apitest.Start(t, instance.Config{
 				DB: testdb.SQLite(t), Locks: tt.url, LocksPassword: tt.password, Assert: true, Log: slog.New(slog.NewTextHandler(&log, nil)),
 			})
