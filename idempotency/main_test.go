@@ -21,3 +21,9 @@ func TestMain(m *testing.M) {
 	}
 	goleak.VerifyTestMain(m)
 }
+
+func TestIdempotency_onMySQL(t *testing.T) {
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		idempotencytest.Run(t, idempotencytest.Database{URL: server.Scratch(t), Other: server.Scratch(t), Dialector: mysql.Open})
+	})
+}
