@@ -52,34 +52,8 @@ func (m *machine) cameAgain(id int) bool {
 	return false
 }
 
-// leftLeafChecks check the leaves that a row has left behind which is deleted for good, where one
-// with its id comes again beside what the state machine does: by a copy, and while others write.
-func leftLeafChecks() []check {
-	return []check{
-		{"left leaves: Copy with keys", func(w *world) {
-			gone, other, source := w.build("/a/old"), w.build("/b"), w.build("/source")
-			file := &Case{SuiteID: gone.ID, Name: "f"}
-			w.must(w.db.Create(file).Error)
-			w.must(w.db.Unscoped().Delete(gone).Error)
-			w.build("/source/below")
-			keys := gorm.Expr("CASE WHEN c.id = ? THEN ? ELSE c.id + ? END", source.ID, gone.ID, 1<<40)
-			_, err := gormplugin.Copy(w.db, new(Suite), source.ID, gormplugin.Below(other.ID), gormplugin.CopyAs("new"), gormplugin.CopyValues(map[string]any{"id": keys}))
-			w.must(err)
-			var now Case
-			if w.must(w.db.Take(&now, file.ID).Error); now.Column != "/b/new/f" || now.Version != file.Version+1 {
-				w.Errorf("the leaf is %+v", now)
-			}
-		}},
-		{"left leaves: somebody else changes them", func(w *world) { w.others(outdateLeft) }},
-		{"left leaves: an old snapshot", func(w *world) { w.others(snapshotLeft) }},
-	}
-}
-
 // others has a row come back at every isolation level while somebody else writes its leaves.
 func (w *world) others(check func(w *world, level sql.IsolationLevel, create func(db *gorm.DB, s *Suite) error)) {
-	if d, err := dialect.Of(dialect.Name(w.db.Name())); err != nil || d.SoleWriter {
-		return
-	}
 	for _, level := range []sql.IsolationLevel{sql.LevelReadUncommitted, sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable} {
 		for how, create := range map[string]func(db *gorm.DB, s *Suite) error{
 			"Create": func(db *gorm.DB, s *Suite) error { return db.Create(s).Error },

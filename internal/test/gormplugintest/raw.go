@@ -2,10 +2,10 @@ package gormplugintest
 
 import (
 	"errors"
+	"math/rand/v2"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/internal/dialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -152,13 +152,22 @@ func rawChecks() []check {
 				w.has("/a")
 			}
 		}},
+		{"a new parent that was deleted since the request has read it is not there", func(w *world) {
+			a, c := w.build("/a"), w.build("/a/b/c")
+			request := w.resolved(a, c)
+			w.must(w.db.Delete(&Suite{}, c.ID).Error)
+			w.fails(request.Model(&Suite{}).Where("id = ?", a.ID).Update("parent_id", c.ID).Error, pathlock.ErrNotFound)
+		}},
+	}
+}
+
+// snapshotChecks are about a transaction that goes on while others write, and may keep the snapshot
+// that it has begun with.
+func snapshotChecks() []check {
+	return []check{
 		{"an assertion and a Save say where a row is, and not where an older snapshot has it", func(w *world) {
 			a, below := w.build("/a"), w.build("/a/below")
-			if d, err := dialect.Of(dialect.Name(w.db.Name())); err != nil || d.SoleWriter {
-				return
-			}
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				w.must(tx.Take(&Suite{}, a.ID).Error) // from here on, a snapshot is kept
+			w.sinceReading(a, func(tx *gorm.DB) error {
 				w.must(gormplugin.Rename(w.db, &Suite{}, a.ID, "b"))
 				at, err := gormplugin.Assert(tx, &Suite{}, a.ID)
 				if at.Path.String() != "/b" {
@@ -171,43 +180,33 @@ func rawChecks() []check {
 				}
 				w.fails(tx.Save(a).Error, pathlock.ErrPathChanged)
 				return nil
-			}))
+			})
 		}},
 		{"a write does what it says, though an older snapshot has the rows so already", func(w *world) {
 			a, b := w.build("/a"), w.build("/b")
-			if d, err := dialect.Of(dialect.Name(w.db.Name())); err != nil || d.SoleWriter {
-				return
-			}
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				w.must(tx.Take(&Suite{}, a.ID).Error) // from here on, a snapshot is kept
+			w.sinceReading(a, func(tx *gorm.DB) error {
 				w.must(gormplugin.Rename(w.db, &Suite{}, a.ID, "c"))
 				w.must(w.db.Delete(&Suite{}, b.ID).Error)
 				return errors.Join(gormplugin.Rename(tx, &Suite{}, a.ID, "a"), tx.Unscoped().Model(&Suite{}).Where("id = ?", b.ID).Update("deleted", nil).Error)
-			}))
+			})
 			w.has("/a", "/b")
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				w.must(tx.Take(&Suite{}, a.ID).Error)
+			w.sinceReading(a, func(tx *gorm.DB) error {
 				w.must(gormplugin.Rename(w.db, &Suite{}, a.ID, "c"))
 				w.build("/a")
 				return gormplugin.Move(tx, &Suite{}, b.ID, gormplugin.Below(pathlock.MustParsePath("/a")))
-			}))
+			})
 			w.has("/a", "/a/b", "/c")
 			back := w.build("/a/b")
 			w.must(w.db.Delete(back).Error)
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				w.must(tx.Take(&Suite{}, a.ID).Error)
+			w.sinceReading(a, func(tx *gorm.DB) error {
 				w.must(w.db.Unscoped().Model(&Suite{}).Where("id = ?", back.ID).Update("deleted", nil).Error)
 				return tx.Save(&[]Suite{{ID: back.ID, ParentID: back.ParentID, Name: "b"}, {ID: back.ID + 1000000, ParentID: back.ParentID, Name: "new"}}).Error
-			}))
+			})
 			w.has("/a", "/a/b", "/a/new", "/c")
 		}},
 		{"a write hits rows that an older snapshot lacks, or has otherwise", func(w *world) {
 			a, old, k := w.build("/a"), w.build("/old"), w.build("/k")
-			if d, err := dialect.Of(dialect.Name(w.db.Name())); err != nil || d.SoleWriter {
-				return
-			}
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				w.must(tx.Take(&Suite{}, a.ID).Error) // from here on, a snapshot is kept
+			w.sinceReading(a, func(tx *gorm.DB) error {
 				b, e := w.build("/a/b"), w.build("/a/e")
 				w.build("/c/d")
 				m := w.build("/m")
@@ -220,20 +219,35 @@ func rawChecks() []check {
 				w.must(tx.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate}).Take(&now, a.ID).Error)
 				now.Name = "a"
 				return tx.Save(&now).Error
-			}))
+			})
 			w.has("/a", "/a/x", "/a/y", "/old")
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				w.must(tx.Take(&Suite{}, old.ID).Error)
+			w.sinceReading(old, func(tx *gorm.DB) error {
 				w.must(w.db.Delete(&Suite{}, old.ID).Error)
 				w.fails(tx.Select("*").Updates(old).Error, gormplugin.ErrStale)
 				return nil
-			}))
+			})
 		}},
-		{"a new parent that was deleted since the request has read it is not there", func(w *world) {
-			a, c := w.build("/a"), w.build("/a/b/c")
-			request := w.resolved(a, c)
-			w.must(w.db.Delete(&Suite{}, c.ID).Error)
-			w.fails(request.Model(&Suite{}).Where("id = ?", a.ID).Update("parent_id", c.ID).Error, pathlock.ErrNotFound)
+		{"a copy goes to where an older snapshot has a row", func(w *world) {
+			x, old := w.build("/a/x"), w.build("/d/a")
+			// The new row comes before the old one in every index.
+			keys := gormplugin.CopyValues(map[string]any{"id": func() any { return -1 - rand.Int64N(1<<50) }})
+			w.sinceReading(old, func(tx *gorm.DB) error {
+				w.must(gormplugin.Rename(w.db, &Suite{}, old.ID, "b"))
+				_, err := gormplugin.Copy(tx, &Suite{}, *x.ParentID, gormplugin.Below(*old.ParentID), keys)
+				return err
+			})
+			w.has("/a", "/a/x", "/d", "/d/a", "/d/a/x", "/d/b")
 		}},
+		{"left leaves: somebody else changes them", func(w *world) { w.others(outdateLeft) }},
+		{"left leaves: an old snapshot", func(w *world) { w.others(snapshotLeft) }},
 	}
+}
+
+// sinceReading does something in a transaction that has read a row before.
+func (w *world) sinceReading(s *Suite, do func(tx *gorm.DB) error) {
+	w.Helper()
+	w.must(w.db.Transaction(func(tx *gorm.DB) error {
+		w.must(tx.Take(&Suite{}, s.ID).Error)
+		return do(tx)
+	}))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,10 +13,18 @@ import (
 	"gorm.io/gorm"
 )
 
-// stepRecorder is an observer that writes down the plugin's steps at their ends.
+// stepRecorder is an observer that writes down the plugin's steps at their ends, and the operations
+// that it takes locks for.
 type stepRecorder struct {
 	pathlock.NopObserver
-	lines []string
+	lines, operations []string
+}
+
+// Granted implements [pathlock.Observer].
+func (p *stepRecorder) Granted(_ context.Context, e pathlock.Event) {
+	if !e.Reentrant {
+		p.operations = append(p.operations, e.Origin.Operation)
+	}
 }
 
 // Step implements [pathlock.Observer].
@@ -62,4 +71,22 @@ func checkSteps(t *testing.T, d Database) {
 	})
 	w.must(gormplugin.Rename(w.db, &Suite{}, a.ID, "e"))
 	saw("assert 1: true, commit 1: false, assert 1: true, commit 1: true, retry 2: true")
+}
+
+// checkOperations checks that locks which the plugin takes by itself name its operation. Work of a
+// larger operation keeps that operation's name.
+func checkOperations(t *testing.T, d Database) {
+	seen := &stepRecorder{}
+	w := newWorld(t, d, settings{observer: seen})
+	a, b := w.build("/a"), w.build("/b")
+	w.must(errors.Join(
+		w.db.Model(a).Update("name", "c").Error, w.db.Model(a).Update("parent_id", b.ID).Error,
+		w.db.Model(a).Updates(map[string]any{"parent_id": w.root.ID, "name": "d"}).Error,
+	))
+	_, copied := gormplugin.Copy(w.db, &Suite{}, a.ID, gormplugin.Below(b.ID))
+	w.must(errors.Join(copied, w.db.Delete(a).Error))
+	w.suiteIn(w.db.WithContext(pathlock.WithOrigin(t.Context(), pathlock.Origin{Operation: "import"})), "h")
+	if got := fmt.Sprint(slices.Compact(seen.operations)); got != "[insert rename move update copy delete import]" {
+		t.Errorf("the locks are of %s", got)
+	}
 }
