@@ -25,32 +25,12 @@ type Blank struct {
 	Path     string `pathlock:"path"`
 }
 
-type (
-	// Digest is a tree whose ids are bytes.
-	Digest struct {
-		ID       []byte `gorm:"primaryKey;size:16"`
-		ParentID []byte `pathlock:"parent" gorm:"size:16"`
-		Name     string `pathlock:"name" gorm:"size:100"`
-		Path     string `pathlock:"path"`
-	}
-
-	// Toggled is a tree whose deleted rows have a flag.
-	Toggled struct {
-		ID       int64
-		ParentID int64  `pathlock:"parent"`
-		Name     string `pathlock:"name" gorm:"size:100"`
-		Path     string `pathlock:"path"`
-		Gone     bool   `pathlock:"deleted"`
-	}
-)
-
 // checkKnown checks that [gormplugin.Verify] knows the indexes that AutoMigrate makes, whatever
 // keys and marks are, and however the database rewrites their conditions. Names of a fixed length
 // are refused where these would change.
 func checkKnown(t *testing.T, d Database) {
-	single := gormplugin.SingleTree("t")
 	w := newSchemaWorld(t, d, gormplugin.Model(&Fixed{}), gormplugin.Model(&flagged{}), gormplugin.Model(&stamped{}), gormplugin.Model(&filed{}),
-		gormplugin.Model(&Digest{}, single), gormplugin.Model(&Toggled{}, single), gormplugin.Model(&lettered{}, single))
+		gormplugin.Model(&binaryKeyed{}), gormplugin.Model(&Plot{}), gormplugin.Model(&lettered{}, gormplugin.SingleTree("t")))
 	w.must(gormplugin.AutoMigrate(w.db))
 	if found := w.findings(); found != nil {
 		t.Errorf("after AutoMigrate: %v", found)

@@ -90,26 +90,6 @@ type Plot struct {
 	Gone     bool   `pathlock:"deleted"`
 }
 
-// checkUnfilledValues checks that live rows need values in all columns of the tree, other than
-// those that a new column is filled with; a root row needs no name and no path.
-func checkUnfilledValues(t *testing.T, d Database) {
-	w := newSchemaWorld(t, d, gormplugin.Model(&Plot{}))
-	w.must(gormplugin.AutoMigrate(w.db))
-	w.exec("INSERT INTO plots (id, garden, name, path, ids, level, gone) VALUES (1, 'g', '', '', '/1', 0, FALSE), (3, NULL, '', NULL, NULL, NULL, TRUE)")
-	w.exec("INSERT INTO plots (id, garden, parent_id, name, path, ids, level, gone) VALUES (2, 'g', 1, 'a', '/a', '/1/2', 1, FALSE)")
-	if found := w.findings(); found != nil {
-		t.Errorf("with rows in their places: %v", found)
-	}
-	for _, set := range []string{"garden = NULL", "garden = ''", "path = NULL", "path = ''", "ids = NULL", "ids = ''", "level = NULL", "level = 0"} {
-		w.exec("UPDATE plots SET " + set + " WHERE id = 2")
-		column, _, _ := strings.Cut(set, " ")
-		if found := w.findings(); described(found) != "unsafe filled in words" || !strings.HasPrefix(found[0].Missing, "the column "+column+" of row \"2\" is NULL") {
-			t.Errorf("%s: %v", set, found)
-		}
-		w.exec("UPDATE plots SET garden = 'g', path = '/a', ids = '/1/2', level = 1 WHERE id = 2")
-	}
-}
-
 // Sprig is a tree whose paths are of the parents, and whose rows at the top are marked.
 type Sprig struct {
 	ID       int64
@@ -127,11 +107,12 @@ type Bud struct {
 	Under   string `pathlock:"path,form:parent:*/*" gorm:"size:500"`
 }
 
-// checkUnfilledForm checks that the rows at the top are told from rows below others where both
-// paths may have as many separators, and where the parent column has a mark; and that many rows of
-// one parent's path can be told apart by an index.
-func checkUnfilledForm(t *testing.T, d Database) {
-	w := newSchemaWorld(t, d, gormplugin.Model(&Sprig{}, gormplugin.SingleTree("t")), gormplugin.Leaf(&Bud{}, &Sprig{}))
+// checkUnfilledValues checks that live rows need values in all columns of the tree, other than
+// those that a new column is filled with; a root row needs no name and no path. The rows at the top
+// are told from those below others where both paths may have as many separators, and where the
+// parent column has a mark. Many rows of one parent's path can be told apart by an index.
+func checkUnfilledValues(t *testing.T, d Database) {
+	w := newSchemaWorld(t, d, gormplugin.Model(&Plot{}), gormplugin.Model(&Sprig{}, gormplugin.SingleTree("t")), gormplugin.Leaf(&Bud{}, &Sprig{}))
 	w.must(gormplugin.AutoMigrate(w.db))
 	indexes, err := w.db.Migrator().GetIndexes(&Sprig{})
 	w.must(err)
@@ -141,37 +122,41 @@ func checkUnfilledForm(t *testing.T, d Database) {
 	if !slices.ContainsFunc(indexes, isBoth) {
 		t.Error("no index leads to one of many siblings by their parent's path")
 	}
+	w.exec("INSERT INTO plots (id, garden, name, path, ids, level, gone) VALUES (1, 'g', '', '', '/1', 0, FALSE), (3, NULL, '', NULL, NULL, NULL, TRUE)")
+	w.exec("INSERT INTO plots (id, garden, parent_id, name, path, ids, level, gone) VALUES (2, 'g', 1, 'a', '/a', '/1/2', 1, FALSE)")
 	w.exec("INSERT INTO sprigs (id, parent_id, name, under, level) VALUES (1, -1, 'a', '', 0), (2, 1, 'b', 'a', 1), (3, 0, 'c', '', 0)")
 	w.exec("INSERT INTO buds (id, sprig_id, name, under) VALUES (1, 1, 'd', 'a')")
-	if found := w.findings(); found != nil {
-		t.Errorf("with rows in their places: %v", found)
-	}
-	for _, parent := range []string{"-1", "0"} {
-		w.exec("UPDATE sprigs SET parent_id = " + parent + " WHERE id = 2")
-		if got := described(w.findings()); got != "unsafe filled in words" {
-			t.Errorf("with the parent %s: %s", parent, got)
-		}
-	}
-	w.exec("UPDATE sprigs SET parent_id = 1 WHERE id = 2")
-	for _, row := range []struct{ set, back string }{
-		{"UPDATE sprigs SET under = '' WHERE id = 2", "UPDATE sprigs SET under = 'a' WHERE id = 2"},
-		{"UPDATE sprigs SET level = 0 WHERE id = 2", "UPDATE sprigs SET level = 1 WHERE id = 2"},
-		{"UPDATE buds SET under = ''", "UPDATE buds SET under = 'a'"},
+	rooted := "UPDATE sprigs SET name = '' WHERE id = 1; UPDATE sprigs SET under = '', level = 0 WHERE id = 2; UPDATE buds SET under = ''"
+	for _, c := range []struct{ statements, missing string }{
+		{"", ""},
+		{"UPDATE plots SET garden = NULL WHERE id = 2", `garden of row "2"`},
+		{"UPDATE plots SET garden = '' WHERE id = 2", `garden of row "2"`},
+		{"UPDATE plots SET parent_id = NULL WHERE id = 2", `parent_id of row "2"`},
+		{"UPDATE plots SET path = NULL WHERE id = 2", `path of row "2"`},
+		{"UPDATE plots SET path = '' WHERE id = 2", `path of row "2"`},
+		{"UPDATE plots SET ids = NULL WHERE id = 2", `ids of row "2"`},
+		{"UPDATE plots SET ids = '' WHERE id = 2", `ids of row "2"`},
+		{"UPDATE plots SET level = NULL WHERE id = 2", `level of row "2"`},
+		{"UPDATE plots SET level = 0 WHERE id = 2", `level of row "2"`},
+		{"UPDATE sprigs SET parent_id = -1 WHERE id = 2", `parent_id of row "2"`},
+		{"UPDATE sprigs SET parent_id = 0 WHERE id = 2", `parent_id of row "2"`},
+		{"UPDATE sprigs SET under = '' WHERE id = 2", `under of row "2"`},
+		{"UPDATE sprigs SET level = 0 WHERE id = 2", `level of row "2"`},
+		{"UPDATE buds SET under = ''", `under of row "1"`},
+		{rooted, ""},
+		{rooted + "; INSERT INTO sprigs (id, parent_id, name, under, level) VALUES (4, 2, 'e', '', 1)", `under of row "4"`},
 	} {
-		w.exec(row.set)
-		if got := described(w.findings()); got != "unsafe filled in words" {
-			t.Errorf("as a row at the top, by %s: %s", row.set, got)
+		tx := w.db.Begin()
+		with := schemaWorld{&world{T: t, db: tx}, w.binary}
+		for statement := range strings.SplitSeq(c.statements, "; ") {
+			if statement != "" {
+				with.exec(statement)
+			}
 		}
-		w.exec(row.back)
-	}
-	w.exec("UPDATE sprigs SET name = '' WHERE id = 1")
-	w.exec("UPDATE sprigs SET under = '', level = 0 WHERE id = 2")
-	w.exec("UPDATE buds SET under = ''")
-	if found := w.findings(); found != nil {
-		t.Errorf("below a root row: %v", found)
-	}
-	w.exec("INSERT INTO sprigs (id, parent_id, name, under, level) VALUES (4, 2, 'e', '', 1)")
-	if got := described(w.findings()); got != "unsafe filled in words" {
-		t.Errorf("two rows below a root row: %s", got)
+		found := with.findings()
+		if c.missing == "" && found != nil || c.missing != "" && (described(found) != "unsafe filled in words" || !strings.HasPrefix(found[0].Missing, "the column "+c.missing+" ")) {
+			t.Errorf("%s: %v", c.statements, found)
+		}
+		w.must(tx.Rollback().Error)
 	}
 }
