@@ -115,36 +115,29 @@ func checkUnnamed(t *testing.T, d Database) {
 	w.hits(w.db.Find(&[]ward{}), 1)
 }
 
-// unit is a tree in which rows have nothing but ids to tell them apart.
-type unit struct {
-	ID    int64
-	Above *int64 `pathlock:"parent"`
-	Path  string `pathlock:"idpath,form:/0/*/*/" gorm:"size:200"`
-	Title string `gorm:"size:20"`
-}
-
 // checkCopyUnnamed copies twins, each with a row of its own below.
 func checkCopyUnnamed(t *testing.T, d Database) {
-	w := machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&unit{}, gormplugin.SingleTree("units"))})
-	w.must(w.db.AutoMigrate(&unit{}))
-	top := &unit{Title: "top"}
+	w := machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&Menu{}, gormplugin.SingleTree("menus"))})
+	w.must(w.db.AutoMigrate(&Menu{}))
+	w.must(gormplugin.AllowRawWrites(w.db).Exec("DELETE FROM menus").Error) // of the machine's
+	top := &Menu{Title: "top"}
 	w.must(w.db.Create(top).Error)
-	twins := []*unit{{Above: &top.ID, Title: "twin"}, {Above: &top.ID, Title: "twin"}}
+	twins := []*Menu{{ParentID: top.ID, Title: "twin"}, {ParentID: top.ID, Title: "twin"}}
 	w.trace.reset()
 	w.must(w.db.Create(&twins).Error)
 	if grants := strings.Count(w.trace.String(), "grant"); grants != 1 {
 		t.Errorf("new rows without names or keys took %d grants, want 1: %s", grants, w.trace)
 	}
-	w.must(w.db.Create([]*unit{{Above: &twins[0].ID, Title: "first"}, {Above: &twins[1].ID, Title: "second"}}).Error)
-	_, err := gormplugin.Copy(w.db, &unit{}, top.ID, gormplugin.Top(), gormplugin.CopyAs("name"))
+	w.must(w.db.Create([]*Menu{{ParentID: twins[0].ID, Title: "first"}, {ParentID: twins[1].ID, Title: "second"}}).Error)
+	_, err := gormplugin.Copy(w.db, &Menu{}, top.ID, gormplugin.Top(), gormplugin.CopyAs("name"))
 	w.fails(err, gormplugin.ErrUnsupported)
-	var made unit
+	var made Menu
 	rows, err := gormplugin.Copy(w.db, &made, top.ID, gormplugin.Below(twins[0].ID))
 	w.must(err)
-	if rows != 5 || *made.Above != twins[0].ID || made.Path != fmt.Sprintf("/0/%d/%d/%d/", top.ID, twins[0].ID, made.ID) {
+	if rows != 5 || made.ParentID != twins[0].ID || made.Paths != fmt.Sprintf("/0/%d/%d/%d/", top.ID, twins[0].ID, made.ID) {
 		t.Errorf("%d rows, the top one %+v", rows, made)
 	}
-	titles, found := w.tableOf(shape{model: unit{}, sole: "units", nameless: true}).problems(w.db, "units")
+	titles, found := w.tableOf(shape{model: Menu{}, sole: "menus", nameless: true}).problems(w.db, "menus")
 	var want []string
 	for _, above := range []string{"", "/top/twin"} {
 		for title := range strings.FieldsSeq("/top /top/twin /top/twin /top/twin/first /top/twin/second") {
@@ -155,7 +148,7 @@ func checkCopyUnnamed(t *testing.T, d Database) {
 		t.Errorf("the rows are %q, want %q: %v", titles, want, found)
 	}
 	var parents int64
-	if w.must(w.db.Model(&unit{}).Where("above IS NOT NULL").Distinct("above").Count(&parents).Error); parents != 6 {
+	if w.must(w.db.Model(&Menu{}).Where("parent_id <> 0").Distinct("parent_id").Count(&parents).Error); parents != 6 {
 		t.Errorf("%d rows have others below them, want each twin, the copies, too", parents)
 	}
 }

@@ -39,6 +39,15 @@ func (Binary) GormDBDataType(db *gorm.DB, _ *schema.Field) string {
 // number is a key with a type of its own.
 type number uint32
 
+// keyed is a row of a tree whose keys have a type.
+type keyed[K any] struct {
+	ID     K      `gorm:"primaryKey;size:36"`
+	Tree   K      `pathlock:"tree" gorm:"size:36"`
+	Parent *K     `pathlock:"parent" gorm:"size:36"`
+	Name   string `pathlock:"name" gorm:"size:100"`
+	Path   string `pathlock:"path" gorm:"size:500"`
+}
+
 // The models of the tests of keys, with the same columns in several types.
 type (
 	zeroKeyed struct {
@@ -48,29 +57,15 @@ type (
 		Name   *string `pathlock:"name" gorm:"size:100"`
 		Path   string  `pathlock:"path" gorm:"size:500"`
 	}
-	binaryKeyed struct {
-		ID     Binary  `gorm:"primaryKey"`
-		Tree   Binary  `pathlock:"tree"`
-		Parent *Binary `pathlock:"parent"`
-		Name   string  `pathlock:"name" gorm:"size:100"`
-		Path   string  `pathlock:"path" gorm:"size:500"`
-	}
-
-	uuidKeyed struct {
+	binaryKeyed keyed[Binary]
+	vastKeyed   keyed[uint64]
+	uuidKeyed   struct {
 		ID     UUID   `gorm:"primaryKey"`
 		Tree   UUID   `pathlock:"tree"`
 		Parent *UUID  `pathlock:"parent"`
 		Name   string `pathlock:"name" gorm:"size:100"`
 		Path   string `pathlock:"path" gorm:"size:500"`
 		IDs    string `pathlock:"idpath" gorm:"size:700"`
-	}
-
-	vastKeyed struct {
-		ID     uint64
-		Tree   uint64  `pathlock:"tree"`
-		Parent *uint64 `pathlock:"parent"`
-		Name   string  `pathlock:"name" gorm:"size:100"`
-		Path   string  `pathlock:"path" gorm:"size:500"`
 	}
 )
 

@@ -47,13 +47,7 @@ func respelled(database string, key any) any {
 }
 
 // Loose has keys that the database finds by other texts.
-type Loose struct {
-	ID     string  `gorm:"primaryKey"`
-	Tree   string  `pathlock:"tree"`
-	Parent *string `pathlock:"parent"`
-	Name   string  `pathlock:"name"`
-	Path   string  `pathlock:"path"`
-}
+type Loose keyed[string]
 
 // checkLooseKeys writes a tree whose keys come in another letter case than the database's, which
 // only a collation finds: it is refused, and the error says how the database spells it. That others
