@@ -29,12 +29,7 @@ func checkPortions(t *testing.T, d Database) {
 	// Both are more than one portion, and neither fills its last one.
 	longest := make(map[int]int)
 	for _, n := range []int{1001, 1600} {
-		parent, other := w.suite(w.root, fmt.Sprint("from", n)), w.suite(w.root, fmt.Sprint("to", n))
-		rows := make([]*Suite, n)
-		for i := range rows {
-			rows[i] = &Suite{ParentID: &parent.ID, Name: fmt.Sprint(i)}
-		}
-		w.must(w.db.CreateInBatches(rows, 400).Error)
+		parent, other := w.broad(fmt.Sprint("from", n), n), w.suite(w.root, fmt.Sprint("to", n))
 		w.trace.reset()
 		w.hits(db.Model(&Suite{}).Where("parent_id = ?", parent.ID).Update("parent_id", other.ID), int64(n))
 		w.hits(db.Where("parent_id = ?", other.ID).Delete(&Suite{}), int64(n))
@@ -72,12 +67,7 @@ func checkPortions(t *testing.T, d Database) {
 // partsAreOne has the second part of an UPDATE fail that leaves its rows where they are. GORM has
 // begun no transaction for it, but what the first part has written must not stay.
 func (w *world) partsAreOne() {
-	parent := w.suite(w.root, "parts")
-	rows := make([]*Suite, 501)
-	for i := range rows {
-		rows[i] = &Suite{ParentID: &parent.ID, Name: fmt.Sprint(i)}
-	}
-	w.must(w.db.CreateInBatches(rows, 400).Error)
+	parent := w.broad("parts", 501)
 	w.trace.reset()
 	w.trace.intercept(func(c call) error {
 		if c.kind == "exec" && !c.after && slices.ContainsFunc(w.trace.ran(), func(s string) bool { return strings.HasPrefix(s, "UPDATE") && strings.Contains(s, "note") }) {

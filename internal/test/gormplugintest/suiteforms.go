@@ -56,9 +56,6 @@ func suiteForms() []form {
 		{name: "Create of a map with a float for the parent and a number for the name", tree: suiteTree + " /d/65", write: func(w *world, tx *gorm.DB) error {
 			return tx.Model(&Suite{}).Create(map[string]any{"parent_id": float64(w.ids["/d"]), "name": 65}).Error
 		}},
-		{name: "Create of a map with a fraction for the parent", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Model(&Suite{}).Create(map[string]any{"parent_id": float64(w.ids["/d"]) + 0.9, "name": "x"}).Error
-		}},
 		{name: "an INSERT with RETURNING", tree: suiteTree + " /d/x", only: "postgres sqlite", write: func(w *world, tx *gorm.DB) error {
 			s := &Suite{ParentID: w.parent("/d"), Name: "x"}
 			err := returning(tx).Create(s).Error
@@ -80,9 +77,6 @@ func suiteForms() []form {
 		}},
 		{name: "Rename where a Select leaves the name out", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return gormplugin.Rename(tx.Select("note"), &Suite{}, w.ids["/d"], "x")
-		}},
-		{name: "Move where an Omit leaves the parent out", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return gormplugin.Move(tx.Omit("ParentID"), &Suite{}, w.ids["/d"], gormplugin.Below(w.ids["/a"]))
 		}},
 		{name: "an UPDATE with a limit", tree: "/a /a/b /a/b/c /x /x/e", write: func(w *world, tx *gorm.DB) error {
 			return lowest(w, tx).Update("name", "x").Error
@@ -216,9 +210,6 @@ func saveForms() []form {
 		}},
 		{name: "an upsert by the name", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Clauses(byName).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e"}).Error
-		}},
-		{name: "an upsert by the name, of a row that is new", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(byName).Create(&Suite{ParentID: w.parent("/d"), Name: "new"}).Error
 		}},
 	}
 }
