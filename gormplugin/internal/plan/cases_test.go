@@ -124,21 +124,6 @@ func TestUpdate_ofRowsWhosePathsDisagree(t *testing.T) {
 	}
 }
 
-func TestDelete(t *testing.T) {
-	g := newGrove()
-	hit := plan.Hits{Live: g.rows(9, 10, 11)}
-	x, err := g.leaves.Update(&plan.Change{Deletes: true}, hit, g.live())
-	if err != nil || len(x.Tops) != 3 || locks(x) != "t X/a/b/i, t X/a/b/j" {
-		t.Errorf("leaves: %v, %s, %v", x, locks(x), err)
-	}
-	hit = plan.Hits{Live: g.rows(2, 3, 4)}
-	if x, err = g.nodes.Update(&plan.Change{Deletes: true}, hit, g.live()); err != nil || len(x.Tops) != 2 || locks(x) != "t X/a/b, t X/d" || len(x.Anchors) != 1 {
-		t.Errorf("nodes: %v, %s, %v", x, locks(x), err)
-	}
-	testerr.None(t, x.Differs(x, g.rows(1)))
-	testerr.Is(t, "without locks", x.Differs(x, nil), pathlock.ErrPathChanged)
-}
-
 func TestPathsOfIDs(t *testing.T) {
 	alone := &plan.Shape{TableName: "a", Namespace: "a", ByIDs: true, MaxDepth: 9, PathRoom: plan.Room{Column: "path", Size: 25}}
 	beside := &plan.Shape{TableName: "b", Namespace: "b", BothPaths: true, MaxDepth: 9, IDsRoom: plan.Room{Column: "ids", Size: 25}}
@@ -179,13 +164,6 @@ func TestPathsOfIDs(t *testing.T) {
 		if _, _, err := s.Insert([]*plan.Arrival{{Node: &plan.Node{Name: "n", Parent: 7}}}, above); !errors.Is(err, fault.ErrPathTooLong) {
 			t.Errorf("%s: got the error %v", s.TableName, err)
 		}
-	}
-	// Below a root row, a row keeps its path of names, and those below get new ones of ids.
-	above[7] = &plan.Node{ID: 7, IDs: "/7", Tree: "t"}
-	top := map[any]*plan.Node{8: {ID: 8, Name: "n", Path: "/n", IDs: "/8", Tree: "t"}}
-	x, err := beside.Update(&plan.Change{Parent: as[any](7)}, plan.Hits{Live: top}, above)
-	if err != nil || len(x.Moves) != 1 || !x.Moves[0].Rewrites() || x.Moves[0].After.IDs != "/7/8" {
-		t.Errorf("below a root row: %+v, %v", x, err)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"gorm.io/gorm/schema"
 
@@ -80,30 +79,6 @@ func TestAsFlag(t *testing.T) {
 	}{{"Gone", 1, true}, {"Gone", int8(0), false}, {"Gone", true, true}, {"Gone", "1", "1"}, {"Count", true, 1}, {"Count", false, 0}, {"Count", 7, 7}, {"Count", nil, nil}} {
 		if got := asFlag(parsed.LookUpField(c.field), c.assigned); got != c.want {
 			t.Errorf("%v in %s: got %v, want %v", c.assigned, c.field, got, c.want)
-		}
-	}
-}
-
-func TestCheckMark(t *testing.T) {
-	type row struct {
-		Gone    bool
-		Count   int8
-		Pointer *int8
-		Name    string
-		At      time.Time
-		Removed *time.Time
-	}
-	parsed, err := schema.Parse(&row{}, new(sync.Map), schema.NamingStrategy{})
-	testerr.Must(t, err)
-	for _, c := range []struct {
-		field, when string
-		taken       bool
-	}{
-		{"Gone", "", true}, {"Count", "", true}, {"Name", "", true}, {"Removed", "", true}, {"Pointer", "", false}, {"At", "", false},
-		{"Count", "2", true}, {"Count", "02", false}, {"Count", "0", false}, {"Name", "archived", true}, {"Gone", "true", false}, {"Pointer", "2", false},
-	} {
-		if _, err := checkMark(parsed.LookUpField(c.field), c.when); (err == nil) != c.taken {
-			t.Errorf("%s, when %q: %v", c.field, c.when, err)
 		}
 	}
 }
