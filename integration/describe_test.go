@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
@@ -23,34 +24,15 @@ type ofIDs struct {
 	Code    string `gorm:"primaryKey;size:36"`
 	Forest  string `pathlock:"tree" gorm:"size:36"`
 	Above   *string
-	Title   string `pathlock:"name" gorm:"size:100"`
 	Ids     string `pathlock:"idpath" gorm:"size:500;column:way"`
 	Changes int64  `pathlock:"version"`
-	Grade   int16  `pathlock:"depth,top:0"`
-}
-
-// leafOfIDs hangs below it.
-type leafOfIDs struct {
-	ID    int64
-	Above string `pathlock:"parent" gorm:"size:36"`
-	Title string `pathlock:"name" gorm:"size:100"`
-	Way   string `pathlock:"idpath,form:parent:/0/*/*/" gorm:"size:500"`
-	Grade int    `pathlock:"depth"`
-}
-
-// ofStatus is deleted by a plain column.
-type ofStatus struct {
-	ID     int64
-	Parent int64  `pathlock:"parent,top:-1"`
-	Name   string `pathlock:"name"`
-	Path   string `pathlock:"path"`
-	Status string `pathlock:"deleted,when:archived"`
 }
 
 func TestDescribe(t *testing.T) {
-	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(byFlagAndTime{}), gormplugin.Model(ofStatus{}, gormplugin.SingleTree("all")),
-		gormplugin.Model(ofIDs{}, gormplugin.Columns{Parent: "Above", IDPathForm: "/0/*/*/"}, gormplugin.Namespace("forests")), gormplugin.Leaf(leafOfIDs{}, ofIDs{}))
-	db := guardedBy(t, databases.SQLiteWith(t, ""), plugin, ofIDs{}, leafOfIDs{})
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(byFlagAndTime{}), gormplugin.Model(gormplugintest.Typed{}),
+		gormplugin.Model(ofIDs{}, gormplugin.Columns{Parent: "Above", IDPathForm: "/0/*/*/"}, gormplugin.Namespace("forests")),
+		gormplugin.Model(gormplugintest.Sprig{}, gormplugin.SingleTree("all")), gormplugin.Leaf(gormplugintest.Bud{}, gormplugintest.Sprig{}))
+	db := guardedBy(t, databases.SQLiteWith(t, ""), plugin, gormplugintest.Sprig{}, gormplugintest.Bud{})
 	for _, tt := range []struct {
 		model any
 		want  fsck.Table
@@ -58,12 +40,14 @@ func TestDescribe(t *testing.T) {
 		{&byFlagAndTime{}, fsck.Table{
 			Table: "by_flag_and_times", Key: "id", Tree: "tree", Parent: "parent", Name: "name", Path: "path", Namespace: "by_flag_and_times", Deleted: "is_deleted",
 		}},
-		{ofStatus{}, fsck.Table{
-			Table: "of_statuses", Key: "id", SingleTree: "all", Parent: "parent", ParentTop: "-1", Name: "name", Path: "path", Namespace: "of_statuses", Deleted: "status", DeletedWhen: "archived",
+		{gormplugintest.Typed{}, fsck.Table{
+			Table: "typed", Key: "id", Tree: "tree_id", Parent: "parent_id", Name: "name", Path: "path", Namespace: "typed", Deleted: "status", DeletedWhen: "archived",
 		}},
-		{ofIDs{}, fsck.Table{Table: "of_ids", Key: "code", Tree: "forest", Parent: "above", Name: "title", IDPath: "way", IDPathForm: "/0/*/*/", Depth: "grade", DepthTop: "0", Version: "changes", Namespace: "forests", Leaves: []fsck.Table{
-			{Table: "leaf_of_ids", Key: "id", Parent: "above", Name: "title", IDPath: "way", IDPathForm: "parent:/0/*/*/", Depth: "grade"},
-		}}},
+		{ofIDs{}, fsck.Table{Table: "of_ids", Key: "code", Tree: "forest", Parent: "above", IDPath: "way", IDPathForm: "/0/*/*/", Version: "changes", Namespace: "forests"}},
+		{gormplugintest.Sprig{}, fsck.Table{
+			Table: "sprigs", Key: "id", SingleTree: "all", Parent: "parent_id", ParentTop: "-1", Name: "name", Path: "under", PathForm: "parent:*/*", Depth: "level", DepthTop: "0", Namespace: "sprigs",
+			Leaves: []fsck.Table{{Table: "buds", Key: "id", Parent: "sprig_id", Name: "name", Path: "under", PathForm: "parent:*/*"}},
+		}},
 	} {
 		if got, err := gormplugin.Describe(db, tt.model); !reflect.DeepEqual(got, tt.want) || err != nil {
 			t.Errorf("%T: %+v (%v), want %+v", tt.model, got, err, tt.want)
@@ -71,10 +55,10 @@ func TestDescribe(t *testing.T) {
 	}
 	pool, err := db.DB()
 	testerr.Must(t, err)
-	leaf, err := gormplugin.Describe(db, leafOfIDs{})
+	leaf, err := gormplugin.Describe(db, gormplugintest.Bud{})
 	testerr.Must(t, err)
 	testerr.Is(t, "a leaf", testerr.Of(fsck.New(t.Context(), pool, fsck.SQLite, leaf)), fsck.ErrTable)
-	table, err := gormplugin.Describe(db.Session(&gorm.Session{NewDB: true}), ofIDs{})
+	table, err := gormplugin.Describe(db.Session(&gorm.Session{NewDB: true}), gormplugintest.Sprig{})
 	testerr.Must(t, err)
 	testerr.None(t, testerr.Of(fsck.New(t.Context(), pool, fsck.SQLite, table)))
 }

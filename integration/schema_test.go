@@ -111,23 +111,20 @@ func finds(t *testing.T, db *gorm.DB, want ...treeschema.Check) []gormplugin.Fin
 	return found.Findings
 }
 
-// Sessions that would be REPEATABLE READ are found, wherever that is set.
-func TestVerify_postgresIsolation(t *testing.T) {
+// Sessions that would be REPEATABLE READ are found, wherever that is set. In a database or a session
+// whose encoding is not UTF-8, lengths are not what the plugin takes them for.
+func TestVerify_sessions(t *testing.T) {
 	t.Parallel()
-	for level, want := range map[string][]treeschema.Check{"repeatable read": {treeschema.Isolation}, "serializable": nil} {
-		t.Run(level, func(t *testing.T) {
-			d := databases.Postgres(t, databases.ByteOrder, map[string]string{"default_transaction_isolation": level})
-			finds(t, openMigrated(t, d), want...)
-		})
+	for _, c := range []struct {
+		locale, setting, value string
+		want                   []treeschema.Check
+	}{
+		{databases.ByteOrder, "default_transaction_isolation", "repeatable read", []treeschema.Check{treeschema.Isolation}},
+		{databases.ByteOrder, "default_transaction_isolation", "serializable", nil},
+		{"ENCODING 'SQL_ASCII' LOCALE 'C'", "client_encoding", "UTF8", []treeschema.Check{treeschema.Encoding}},
+	} {
+		finds(t, openMigrated(t, databases.Postgres(t, c.locale, map[string]string{c.setting: c.value})), c.want...)
 	}
-}
-
-// In a database or a session whose encoding is not UTF-8, lengths are not what the plugin takes
-// them for.
-func TestVerify_encoding(t *testing.T) {
-	t.Parallel()
-	d := databases.Postgres(t, "ENCODING 'SQL_ASCII' LOCALE 'C'", map[string]string{"client_encoding": "UTF8"})
-	finds(t, openMigrated(t, d), treeschema.Encoding)
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		for set, want := range map[string][]treeschema.Check{"utf8mb4": nil, "utf8": nil, "latin1": {treeschema.Encoding}, "binary": {treeschema.Encoding}} {
 			finds(t, openMigrated(t, gormplugintest.OnMySQL(t, server, map[string]string{"character_set_client": set})), want...)
