@@ -100,21 +100,10 @@ func eachTrial(t *testing.T, database string, newURL func(t *testing.T) string, 
 	}
 }
 
-// eachDatabase runs a test on SQLite and on each server.
-func eachDatabase(t *testing.T, test func(t *testing.T, database string, newURL func(t *testing.T) string)) {
-	t.Parallel()
-	t.Run("SQLite", func(t *testing.T) { test(t, "sqlite", sqliteURL) })
-	t.Run("PostgreSQL", func(t *testing.T) {
-		test(t, "postgres", func(t *testing.T) string { return testserver.ScratchPostgres(t) })
-	})
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		test(t, "mysql", func(t *testing.T) string { return "mysql://" + server.Scratch(t) })
-	})
-}
-
 // eachEmpty runs a test on an empty database of each kind.
 func eachEmpty(t *testing.T, test func(t *testing.T, tr trial)) {
-	eachDatabase(t, func(t *testing.T, database string, newURL func(t *testing.T) string) {
+	t.Parallel()
+	testserver.EachDatabase(t, func(t *testing.T, database string, newURL func(t *testing.T) string) {
 		tr := trial{databases: database}
 		tr.open(t, newURL(t))
 		test(t, tr)
@@ -122,6 +111,9 @@ func eachEmpty(t *testing.T, test func(t *testing.T, tr trial)) {
 }
 
 func (tr *trial) open(t *testing.T, url string) {
+	if file, isFile := strings.CutPrefix(url, "sqlite://"); isFile {
+		testerr.Must(t, os.WriteFile(file, nil, 0o600))
+	}
 	tr.url, tr.db = url, must(must(sqlopen.Parse(url)).Open())
 	t.Cleanup(func() { _ = tr.db.Close() })
 }
@@ -251,13 +243,10 @@ func (tr trial) vacant(t *testing.T, a answer) {
 }
 
 func TestAdopt_programs(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, database string, newURL func(t *testing.T) string) {
+	t.Parallel()
+	testserver.EachDatabase(t, func(t *testing.T, database string, newURL func(t *testing.T) string) {
 		eachTrial(t, database, newURL, whole)
 	})
 }
 
-func sqliteURL(t *testing.T) string {
-	path := filepath.Join(t.TempDir(), "trial.db")
-	testerr.Must(t, os.WriteFile(path, nil, 0o600))
-	return "sqlite://" + path
-}
+func sqliteURL(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "trial.db") }

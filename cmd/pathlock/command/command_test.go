@@ -20,30 +20,11 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
-	"github.com/pathlock-go/pathlock/internal/test/testetcd"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
-	"github.com/pathlock-go/pathlock/internal/test/testzk"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
-
-// The transcripts in testdata/commands say how commands run while something is held, on each store.
-func TestLock_transcripts(t *testing.T) {
-	t.Parallel()
-	for name, url := range map[string]func(t *testing.T) string{
-		"SQLite": func(*testing.T) string { return "sqlite://$WORK/app.db" },
-		"Redis":  func(t *testing.T) string { return "redis://" + testredis.Start(t, testredis.Redis).Addr },
-		"MySQL": func(t *testing.T) string {
-			return "mysql://" + testserver.MySQLServer{DSN: testserver.MySQL(t)}.Scratch(t)
-		},
-		"PostgreSQL": func(t *testing.T) string { return testserver.Postgres(t) },
-		"ZooKeeper":  func(t *testing.T) string { return "zk://" + testzk.Start(t).Addr },
-		"etcd":       func(t *testing.T) string { return "etcd://" + testetcd.Start(t).Addr },
-	} {
-		t.Run(name, func(t *testing.T) { transcripts(t, "testdata/commands", url(t)) })
-	}
-}
 
 // cmdExits runs a command that has to end with an exit code, and must not tell that a password is
 // "secret": exits CODE COMMAND…

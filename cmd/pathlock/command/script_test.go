@@ -12,14 +12,17 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/internal/test/testetcd"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testzk"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
-// The transcripts in testdata/locks say what the commands that look at locks show, on several
-// stores, and those in testdata/tables what is done to the tables of an SQLite file. Besides the
-// program, they know
+// The transcripts in testdata/commands say how commands run while something is held, on each store,
+// those in testdata/locks what the commands that look at locks show, on two of them, and those in
+// testdata/tables what is done to the tables of an SQLite file. Besides the program, they know
 //
 //	lock NAME TREE MODE PATH NOTE     somebody holds, and $NAME is what ls calls him
 //	queue NAME TREE MODE PATH NOTE    somebody waits
@@ -29,13 +32,27 @@ import (
 //	await NAME                        somebody waits for a mutex or an election
 //	sql DATABASE FILE                 statements run on an SQLite file
 //	query DATABASE SQL                the value that a query finds there
-func TestLooks_transcripts(t *testing.T) {
+func TestCommands_transcripts(t *testing.T) {
 	t.Parallel()
-	t.Run("tables", func(t *testing.T) { transcripts(t, "testdata/tables", "sqlite://$WORK/app.db") })
-	t.Run("SQLite", func(t *testing.T) { transcripts(t, "testdata/locks", "sqlite://$WORK/app.db") })
-	t.Run("Redis", func(t *testing.T) {
-		transcripts(t, "testdata/locks", "redis://"+testredis.Start(t, testredis.Redis).Addr+"/0")
-	})
+	const file = "sqlite://$WORK/app.db"
+	t.Run("tables", func(t *testing.T) { transcripts(t, "testdata/tables", file) })
+	for name, url := range map[string]func(t *testing.T) string{
+		"SQLite": func(*testing.T) string { return file },
+		"Redis":  func(t *testing.T) string { return "redis://" + testredis.Start(t, testredis.Redis).Addr + "/0" },
+		"MySQL": func(t *testing.T) string {
+			return "mysql://" + testserver.MySQLServer{DSN: testserver.MySQL(t)}.Scratch(t)
+		},
+		"PostgreSQL": func(t *testing.T) string { return testserver.Postgres(t) },
+		"ZooKeeper":  func(t *testing.T) string { return "zk://" + testzk.Start(t).Addr },
+		"etcd":       func(t *testing.T) string { return "etcd://" + testetcd.Start(t).Addr },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Run("commands", func(t *testing.T) { transcripts(t, "testdata/commands", url(t)) })
+			if name == "SQLite" || name == "Redis" {
+				t.Run("locks", func(t *testing.T) { transcripts(t, "testdata/locks", url(t)) })
+			}
+		})
+	}
 }
 
 // transcripts runs those of a folder on the lock store of a URL.

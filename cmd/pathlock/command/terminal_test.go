@@ -36,7 +36,7 @@ func TestLock_pager(t *testing.T) {
 	url, _ := table(t, sound)
 	master, slave := terminal(t)
 	dir := t.TempDir()
-	testerr.Must(t, os.Symlink(got(os.Executable()), dir+"/pathlock"))
+	testerr.Must(t, os.Symlink(must(os.Executable()), dir+"/pathlock"))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", `set -m; "$0" lock --locks "$1" n -- sh -c "$2" | sh -c "$3"`, dir+"/pathlock", url,
 		`echo go; until [ -e `+dir+`/paged ]; do sleep 0.01; done; read x; echo "command has $x" >/dev/tty; while :; do sleep 1; done`,
 		`read go; read y </dev/tty; echo "pager has $y" >/dev/tty; : >`+dir+`/paged; cat`)
@@ -72,17 +72,9 @@ func converse(t *testing.T, cmd *exec.Cmd, master, slave *os.File, steps []line)
 // terminal returns both ends of a terminal.
 func terminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
-	master = got(os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0))
+	master = must(os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0))
 	t.Cleanup(func() { _ = master.Close() })
 	fd := int(master.Fd())
 	testerr.Must(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
-	return master, got(os.OpenFile(fmt.Sprint("/dev/pts/", got(unix.IoctlGetInt(fd, unix.TIOCGPTN))), os.O_RDWR|syscall.O_NOCTTY, 0))
-}
-
-// got is a value that a test needs.
-func got[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
+	return master, must(os.OpenFile(fmt.Sprint("/dev/pts/", must(unix.IoctlGetInt(fd, unix.TIOCGPTN))), os.O_RDWR|syscall.O_NOCTTY, 0))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,6 +43,21 @@ func EachMySQL(t *testing.T, test func(t *testing.T, server MySQLServer)) {
 			test(t, server)
 		})
 	}
+}
+
+// EachDatabase runs a test on SQLite, on PostgreSQL and on each MySQL, as subtests. The function
+// that it gets returns the URL of a new database, or of an SQLite file that is not there yet.
+func EachDatabase(t *testing.T, test func(t *testing.T, dialect string, newURL func(t *testing.T) string)) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) {
+		test(t, "sqlite", func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "app.db") })
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		test(t, "postgres", func(t *testing.T) string { return ScratchPostgres(t) })
+	})
+	EachMySQL(t, func(t *testing.T, server MySQLServer) {
+		test(t, "mysql", func(t *testing.T) string { return "mysql://" + server.Scratch(t) })
+	})
 }
 
 // MySQLServers returns the servers that there are, MariaDB first. In CI the test fails unless there

@@ -31,7 +31,7 @@ func TestPooler_IsFound(t *testing.T) {
 		"nameless":    {"transaction", true, doctor.Advice},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url := postgres(t)
+			url := testserver.ScratchPostgres(t)
 			if c.mode != "" {
 				url = bouncer(t, url, c.mode)
 			}

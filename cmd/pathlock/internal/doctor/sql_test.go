@@ -40,9 +40,6 @@ func do(t *testing.T, db *sql.DB, statements ...string) {
 	}
 }
 
-// postgres makes a database, and returns its URL.
-func postgres(t *testing.T) string { return testserver.ScratchPostgres(t) }
-
 // used opens the lock store, as a program does, so that the tables of the locks are there.
 func used(t *testing.T, url string) {
 	t.Helper()
@@ -56,17 +53,9 @@ func used(t *testing.T, url string) {
 // server.
 func eachDatabase(t *testing.T, test func(t *testing.T, url string, dialect fsck.Dialect)) {
 	t.Parallel()
-	t.Run("SQLite", func(t *testing.T) {
+	testserver.EachDatabase(t, func(t *testing.T, dialect string, newURL func(t *testing.T) string) {
 		t.Parallel()
-		test(t, "sqlite://"+filepath.Join(t.TempDir(), "app.db"), fsck.SQLite)
-	})
-	t.Run("PostgreSQL", func(t *testing.T) {
-		t.Parallel()
-		test(t, postgres(t), fsck.PostgreSQL)
-	})
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		t.Parallel()
-		test(t, "mysql://"+server.Scratch(t), fsck.MySQL)
+		test(t, newURL(t), fsck.Dialect(dialect))
 	})
 }
 
@@ -122,7 +111,7 @@ func TestPostgresSettings(t *testing.T) {
 	} {
 		t.Run(c.set, func(t *testing.T) {
 			t.Parallel()
-			url := postgres(t)
+			url := testserver.ScratchPostgres(t)
 			db := open(t, url)
 			var name string
 			testerr.Must(t, db.QueryRowContext(t.Context(), "SELECT current_database()").Scan(&name))
