@@ -131,7 +131,8 @@ func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked m
 	c := t.Chains(on.Anchors, on.Parents, ids)
 	both := t.Direct(s.DB)
 	var end string
-	if above := c.Next(); len(above) > 0 {
+	above := c.Next()
+	if len(above) > 0 {
 		both.Add(s.Dialect.UnionAll[0])
 		table.Selection{Keys: above, Lock: s.Dialect.Share}.AppendTo(both)
 		both.Add(s.Dialect.UnionAll[1])
@@ -152,13 +153,18 @@ func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked m
 	}
 	s.childless = looks
 	for _, n := range rows {
-		if slices.Contains(ids, n.ID) {
+		switch {
+		case slices.Contains(ids, n.ID):
 			hit.Add([]*table.Node{n})
-		} else if looks && n.Parent == ids[0] {
+		case !slices.Contains(above, n.ID):
+			// It is below. Its parent's key may be spelled differently.
 			s.childless = false
+			continue
+		}
+		if !n.Dead {
+			c.Found(slices.Values([]*table.Node{n}))
 		}
 	}
-	c.Found(slices.Values(slices.DeleteFunc(rows, func(n *table.Node) bool { return n.Dead })))
 	locked, err = s.lockRest(c)
 	return locked, hit, err
 }

@@ -51,7 +51,7 @@ type Loose keyed[string]
 
 // checkLooseKeys writes a tree whose keys come in another letter case than the database's, which
 // only a collation finds: it is refused, and the error says how the database spells it. That others
-// have respelled what is above a row refuses nothing.
+// have respelled what is above a row refuses nothing, and what is below a respelled row follows it.
 func checkLooseKeys(t *testing.T, d Database) {
 	w := machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&Loose{})})
 	typ := map[string]string{"mysql": "VARCHAR(40) COLLATE utf8mb4_general_ci", "postgres": "VARCHAR(40) COLLATE caseless", "sqlite": "TEXT COLLATE NOCASE"}[w.db.Name()]
@@ -78,4 +78,12 @@ func checkLooseKeys(t *testing.T, d Database) {
 	w.must(w.db.Model(&Loose{ID: "below"}).Update("name", "c").Error)
 	_, resolved = w.plugin.Resolver(&Loose{}).Resolve(t.Context(), "below")
 	w.must(resolved)
+	w.must(w.db.Create(&Loose{ID: "deep", Parent: new("below"), Name: "d"}).Error)
+	w.must(raw.Exec("UPDATE looses SET id = 'BELOW' WHERE id = 'below'").Error)
+	w.must(gormplugin.Rename(w.db, &Loose{}, "BELOW", "e"))
+	var deep Loose
+	w.must(w.db.Take(&deep, "id = ?", "deep").Error)
+	if deep.Path != "/a/e/d" {
+		t.Errorf("what is below the renamed row is at %s", deep.Path)
+	}
 }
