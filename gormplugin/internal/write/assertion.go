@@ -117,6 +117,7 @@ func (s *statement) lockRest(c *plan.Chains) (map[any]*table.Node, error) {
 func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked map[any]*table.Node, hit plan.Hits, err error) {
 	t := s.Table
 	ids := on.IDs()
+	s.childless = false // the attempt before may not have locked the row
 	if misses := s.mayMiss(stmt, len(ids)); misses || t.IsLeaf || len(ids) > table.MaxPlaceholders || len(ids) == 0 || len(on.Anchors) == 0 {
 		if locked, err = s.lockChains(on.Anchors, on.Parents); err != nil {
 			return nil, hit, err

@@ -104,6 +104,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"vast keys", checkVastKeys},
 		{"text marks", checkTextMarks},
 		{"targets", checkTargets},
+		{"outdated look", checkOutdatedLook},
 	})
 	runBeside(t, d, []topic{{"snapshots", each(snapshotChecks())}})
 	runOnce(t, d, []topic{

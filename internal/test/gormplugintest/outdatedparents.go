@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"database/sql"
 	"slices"
 	"strings"
 	"testing"
@@ -66,4 +67,41 @@ func checkOutdatedTop(w *world) {
 	w.fails(w.db.Save(&rows[1]).Error, pathlock.ErrPathChanged)
 	w.fails(w.db.Save(rows[1:]).Error, pathlock.ErrPathChanged)
 	w.fails(w.db.Model(&volume{ID: rows[1].ID}).Update("above", "0").Error, pathlock.ErrPathChanged)
+}
+
+// checkOutdatedLook has others write while a rename is planned and asserted. When it is asserted
+// first, the row is away, and so unlocked. Then it is at the top, and has a child. The child gets
+// its path, whatever was below the row at first.
+func checkOutdatedLook(t *testing.T, d Database) {
+	if d.SoleWriter {
+		t.Skip("nobody else can write meanwhile")
+	}
+	planned := new(meanwhile)
+	w := newWorld(t, d, settings{observer: planned})
+	plan := w.root.PlanID + 1<<40 // without a root row
+	rows := []*Suite{{PlanID: plan, Name: "a"}, {PlanID: plan, Name: "c"}}
+	w.must(w.db.Create(rows).Error)
+	row := w.suite(rows[0], "b")
+	tx := w.db.Begin(&sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	others := gormplugin.AllowRawWrites(w.db)
+	write := func(statement string, values ...any) { w.must(others.Exec(statement, values...).Error) }
+	planned.do = func() {
+		write("UPDATE suites SET name = 'z', path = '/z' WHERE id = ?", rows[0].ID)
+		write("UPDATE suites SET id = -id WHERE id = ?", row.ID)
+		w.trace.intercept(func(asserted call) error {
+			if asserted.after && asserted.kind == "query" {
+				w.trace.intercept(nil)
+				write("UPDATE suites SET id = -id, path = '/b', parent_id = NULL WHERE id = ?", -row.ID)
+				write("UPDATE suites SET path = '/b/c', parent_id = ? WHERE id = ?", row.ID, rows[1].ID)
+			}
+			return nil
+		})
+	}
+	w.must(tx.Model(&Suite{}).Where("id = ?", row.ID).Update("name", "d").Error)
+	w.must(tx.Commit().Error)
+	var below Suite
+	w.must(w.db.Take(&below, rows[1].ID).Error)
+	if below.Path != "/d/c" {
+		w.Errorf("the child of the renamed row is at %s", below.Path)
+	}
 }
