@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/label"
@@ -27,6 +28,7 @@ type Observer interface {
 
 // observer implements [Observer].
 type observer struct {
+	prometheus.Collector
 	metrics
 	operations *label.Operations
 	// begun has the labels of operations whose counters exist.
@@ -36,26 +38,13 @@ type observer struct {
 
 // New returns an observer that has counted nothing.
 func New(opts ...Option) Observer {
-	o := &observer{metrics: newMetrics(), operations: label.NewOperations(label.MaxOperations)}
+	registry := prometheus.NewRegistry()
+	o := &observer{Collector: registry, metrics: newMetrics(registry), operations: label.NewOperations(label.MaxOperations)}
 	for _, opt := range opts {
 		opt(o)
 	}
 	o.begin()
 	return o
-}
-
-// Describe implements [prometheus.Collector].
-func (o *observer) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, c := range o.all() {
-		c.Describe(descriptions)
-	}
-}
-
-// Collect implements [prometheus.Collector].
-func (o *observer) Collect(values chan<- prometheus.Metric) {
-	for _, c := range o.all() {
-		c.Collect(values)
-	}
 }
 
 // waitKey is the context key of an acquisition's wait.
@@ -232,17 +221,15 @@ var (
 	longBuckets  = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
 )
 
-// counter returns a counter by labels.
-func counter(name, help string, labels ...string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-}
-
-// histogram returns a histogram of seconds by labels.
-func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
-}
-
-func newMetrics() metrics {
+// newMetrics returns metrics that are registered with r.
+func newMetrics(r prometheus.Registerer) metrics {
+	with := promauto.With(r)
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return with.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		return with.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	}
 	return metrics{
 		acquisitions: counter("pathlock_acquisitions_total",
 			"Acquisitions by operation and outcome: granted, reentrant, degraded, conflict, deadlock, lost, unavailable, cancelled or error.",
@@ -250,7 +237,7 @@ func newMetrics() metrics {
 		acquiring: histogram("pathlock_acquire_duration_seconds",
 			"Duration of acquisitions, including waits, by operation and outcome. Re-entrant ones take no time.",
 			shortBuckets, "operation", "outcome"),
-		waiting: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		waiting: with.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "pathlock_waiting", Help: "Acquisitions of this process that are waiting for others, by operation.",
 		}, []string{"operation"}),
 		waits: histogram("pathlock_wait_duration_seconds",
@@ -258,7 +245,7 @@ func newMetrics() metrics {
 		conflicts: counter("pathlock_conflicts_total",
 			"Acquisitions that were refused because others held or wanted the locks, by operation and by the blocking operation.",
 			"operation", "blocker"),
-		holding: prometheus.NewGauge(prometheus.GaugeOpts{
+		holding: with.NewGauge(prometheus.GaugeOpts{
 			Name: "pathlock_held", Help: "Locks that this process holds now, including re-entrant ones.",
 		}),
 		held: histogram("pathlock_held_duration_seconds",
@@ -273,12 +260,5 @@ func newMetrics() metrics {
 		retries: counter("pathlock_retries_total",
 			"Further tries of work that had to start over, by operation: nodes had moved, or the database aborted the transaction.", "operation"),
 		problems: counter("pathlock_problems_total", "Requests that were answered by a problem, by the end of its type.", "type"),
-	}
-}
-
-// all returns the metrics as collectors.
-func (m *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{
-		m.acquisitions, m.acquiring, m.waiting, m.waits, m.conflicts, m.holding, m.held, m.lost, m.steps, m.assertionFailures, m.retries, m.problems,
 	}
 }
