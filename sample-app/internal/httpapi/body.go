@@ -79,7 +79,7 @@ type input struct {
 	name, body, note string
 	parent           int64
 	lasts            time.Duration
-	change           plans.CaseChange
+	change           map[string]any
 	names            plans.Import
 }
 
@@ -247,14 +247,15 @@ func (f *fields) duration(name string) time.Duration {
 }
 
 // caseChange reads a name, a body, or both.
-func (f *fields) caseChange() (change plans.CaseChange) {
+func (f *fields) caseChange() map[string]any {
+	change := map[string]any{}
 	if f.has("name") {
-		change.Name = new(f.name())
+		change["name"] = f.name()
 	}
 	if f.has("body") {
-		change.Body = new(f.text("body"))
+		change["body"] = f.text("body")
 	}
-	if change.Name == nil && change.Body == nil {
+	if len(change) == 0 {
 		f.invalid("name", "or body is missing")
 	}
 	return change

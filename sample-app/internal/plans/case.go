@@ -30,24 +30,11 @@ func (s *Service) CreateCase(ctx context.Context, suiteID int64, name, body stri
 	})
 }
 
-// CaseChange is what [Service.EditCase] changes. A nil field stays as it is.
-type CaseChange struct {
-	Name *string
-	Body *string
-}
-
-// EditCase changes a case's name, its body, or both.
-func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (Case, error) {
-	assignments := map[string]any{}
-	if change.Name != nil {
-		assignments["name"] = *change.Name
-	}
-	if change.Body != nil {
-		assignments["body"] = *change.Body
-	}
+// EditCase changes the columns "name", "body", or both, of a case.
+func (s *Service) EditCase(ctx context.Context, id int64, change map[string]any) (Case, error) {
 	return put(ctx, s, func(tx *gorm.DB) (Case, error) {
 		written := Case{ID: id}
-		if err := tx.Model(&written).Updates(assignments).Error; err != nil {
+		if err := tx.Model(&written).Updates(change).Error; err != nil {
 			return written, err
 		}
 		// An UPDATE of a missing case changes no row.

@@ -35,7 +35,7 @@ type Imported struct {
 // ImportNames creates the suites and cases that the plan lacks, and the suites above them. Its
 // transactions are short, one for each depth and batch, and it takes locks for each of them only.
 // After an error, what is created stays: the same import continues where it ended. That includes
-// [ErrNameTaken], when others have created the same name at the same moment.
+// [*NameTakenError], when others have created the same name at the same moment.
 func (s *Service) ImportNames(ctx context.Context, planID int64, names Import) (Imported, error) {
 	var made Imported
 	suites, err := names.check()

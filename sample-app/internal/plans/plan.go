@@ -89,21 +89,17 @@ func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 		if err := tx.Delete(&Suite{ID: plan.RootID}).Error; err != nil {
 			return err
 		}
-		var suites, items []int64
+		var suites []int64
 		if err := tx.Unscoped().Model(&Suite{}).Where("plan_id = ?", id).Pluck("id", &suites).Error; err != nil {
 			return err
 		}
-		if err := tx.Model(&RecycledItem{}).Where("plan_id = ?", id).Pluck("id", &items).Error; err != nil {
+		if err := purge(tx, id); err != nil {
 			return err
 		}
-		if err := purge(tx, items); err != nil {
-			return err
-		}
-		if err := eachBatch(tx, `DELETE FROM cases WHERE suite_id IN ?`, suites); err != nil {
-			return err
-		}
-		if err := eachBatch(tx, `DELETE FROM suites WHERE id IN ?`, suites); err != nil {
-			return err
+		for _, statement := range []string{`DELETE FROM cases WHERE suite_id IN ?`, `DELETE FROM suites WHERE id IN ?`} {
+			if err := eachBatch(tx, statement, suites); err != nil {
+				return err
+			}
 		}
 		if err := tx.Where("plan_id = ?", id).Delete(&PlanChange{}).Error; err != nil {
 			return err

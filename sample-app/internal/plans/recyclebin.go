@@ -43,35 +43,16 @@ func recycleSuite(tx *gorm.DB, id int64) error {
 	if err != nil {
 		return err
 	}
-	item, err := recycle(tx, RecycledItem{
+	item := RecycledItem{
 		PlanID: suite.PlanID, Kind: KindSuite, NodeID: suite.ID, ParentID: *suite.ParentID, Name: suite.Name, Path: suite.Path,
-		Suites: int64(len(suites)), Cases: int64(len(cases)),
-	})
-	if err != nil {
+	}
+	if err := recycle(tx, &item, suites, cases); err != nil {
 		return err
 	}
 	if err := eachBatch(tx, `UPDATE cases SET deleted_at = ? WHERE id IN ?`, cases, item.DeletedAt); err != nil {
 		return err
 	}
-	if err := recycleNodes(tx, item.ID, KindSuite, suites); err != nil {
-		return err
-	}
-	if err := recycleNodes(tx, item.ID, KindCase, cases); err != nil {
-		return err
-	}
 	return Changed(tx, suite.PlanID)
-}
-
-// recycleNodes records the suites or cases of an item.
-func recycleNodes(tx *gorm.DB, item int64, kind Kind, ids []int64) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	nodes := make([]RecycledNode, len(ids))
-	for i, id := range ids {
-		nodes[i] = RecycledNode{ItemID: item, Kind: kind, NodeID: id}
-	}
-	return tx.CreateInBatches(nodes, batch).Error
 }
 
 // recycleCase records a case that has just been deleted.
@@ -84,19 +65,26 @@ func recycleCase(tx *gorm.DB, id int64) error {
 	if err != nil {
 		return err
 	}
-	item, err := recycle(tx, RecycledItem{
-		PlanID: suite.PlanID, Kind: KindCase, NodeID: c.ID, ParentID: suite.ID, Name: c.Name, Path: suite.Path + "/" + c.Name, Cases: 1,
-	})
-	if err != nil {
-		return err
-	}
-	return recycleNodes(tx, item.ID, KindCase, []int64{c.ID})
+	return recycle(tx, &RecycledItem{
+		PlanID: suite.PlanID, Kind: KindCase, NodeID: c.ID, ParentID: suite.ID, Name: c.Name, Path: suite.Path + "/" + c.Name,
+	}, nil, []int64{c.ID})
 }
 
-// recycle creates an item.
-func recycle(tx *gorm.DB, item RecycledItem) (RecycledItem, error) {
+// recycle creates an item of these suites and cases.
+func recycle(tx *gorm.DB, item *RecycledItem, suites, cases []int64) error {
+	item.Suites, item.Cases = int64(len(suites)), int64(len(cases))
 	item.DeletedAt = time.Now().UTC().Truncate(time.Microsecond)
-	return item, tx.Create(&item).Error
+	if err := tx.Create(item).Error; err != nil {
+		return err
+	}
+	var nodes []RecycledNode
+	for _, id := range suites {
+		nodes = append(nodes, RecycledNode{item.ID, KindSuite, id})
+	}
+	for _, id := range cases {
+		nodes = append(nodes, RecycledNode{item.ID, KindCase, id})
+	}
+	return tx.CreateInBatches(nodes, batch).Error
 }
 
 // Purge empties the recycle bin of a plan for good. It leaves what is deleted meanwhile.
@@ -105,26 +93,26 @@ func (s *Service) Purge(ctx context.Context, planID int64) error {
 		if _, err := load[Plan](tx, "plan", planID); err != nil {
 			return err
 		}
-		// A restoration of one of the items waits here, or this waits for it.
-		var items []int64
-		err := forUpdate(tx).Model(&RecycledItem{}).Where("plan_id = ?", planID).Pluck("id", &items).Error
-		if err != nil {
-			return err
-		}
-		return purge(tx, items)
+		return purge(tx, planID)
 	})
 }
 
-// purge deletes items and their rows. It lists their ids, because MariaDB scans and locks a whole
-// table for a DELETE with a subquery.
-func purge(tx *gorm.DB, items []int64) error {
+// purge deletes the items of a plan and their rows. It lists their ids, because MariaDB scans and
+// locks a whole table for a DELETE with a subquery.
+func purge(tx *gorm.DB, planID int64) error {
+	// A restoration of one of the items waits here, or this waits for it.
+	var items []int64
+	err := forUpdate(tx).Model(&RecycledItem{}).Where("plan_id = ?", planID).Pluck("id", &items).Error
+	if err != nil {
+		return err
+	}
 	for some := range slices.Chunk(items, batch) {
 		for kind, statement := range map[Kind]string{
 			KindSuite: `DELETE FROM suites WHERE id IN ?`,
 			KindCase:  `DELETE FROM cases WHERE id IN ?`,
 		} {
 			var ids []int64
-			if err := tx.Model(&RecycledNode{}).Where("item_id IN ? AND kind = ?", some, kind).Pluck("node_id", &ids).Error; err != nil {
+			if err := nodesOf(tx, some, kind).Scan(&ids).Error; err != nil {
 				return err
 			}
 			if err := eachBatch(tx, statement, ids); err != nil {

@@ -60,7 +60,7 @@ func (s *Service) Restore(ctx context.Context, id int64) (any, error) {
 		switch deep, ok := errors.AsType[*gormplugin.TooDeepError](err); {
 		case ok:
 			return nil, TooDeep("item", deep.Depth)
-		case errors.Is(err, ErrNameTaken):
+		case errors.Is(err, gormplugin.ErrNameTaken):
 			return nil, &NameTakenError{item.Name}
 		case err != nil:
 			return nil, err
@@ -77,20 +77,20 @@ func inBin(err error, item RecycledItem) error {
 	return fmt.Errorf("%w: suite %d, which %q was in, is in the recycle bin: restore that first", pathlock.ErrNotFound, item.ParentID, item.Name)
 }
 
-// nodesOf selects the ids of an item's suites or cases.
-func nodesOf(tx *gorm.DB, item int64, kind Kind) *gorm.DB {
-	return tx.Model(&RecycledNode{}).Select("node_id").Where("item_id = ? AND kind = ?", item, kind)
+// nodesOf selects the ids of the suites or cases of items.
+func nodesOf(tx *gorm.DB, items []int64, kind Kind) *gorm.DB {
+	return tx.Model(&RecycledNode{}).Select("node_id").Where("item_id IN ? AND kind = ?", items, kind)
 }
 
 // restoreSuite restores the rows of a suite's subtree. The plugin gives them their paths, because
 // the old parent may have another one by now.
 func restoreSuite(tx *gorm.DB, item RecycledItem) (Suite, error) {
-	err := tx.Unscoped().Model(&Suite{}).Where("id IN (?)", nodesOf(tx, item.ID, KindSuite)).Update("deleted_at", nil).Error
+	err := tx.Unscoped().Model(&Suite{}).Where("id IN (?)", nodesOf(tx, []int64{item.ID}, KindSuite)).Update("deleted_at", nil).Error
 	if err != nil {
 		return Suite{}, err
 	}
 	var cases []int64
-	if err := nodesOf(tx, item.ID, KindCase).Scan(&cases).Error; err != nil {
+	if err := nodesOf(tx, []int64{item.ID}, KindCase).Scan(&cases).Error; err != nil {
 		return Suite{}, err
 	}
 	if err := eachBatch(tx, `UPDATE cases SET deleted_at = NULL WHERE id IN ?`, cases); err != nil {

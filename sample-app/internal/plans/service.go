@@ -21,8 +21,8 @@ import (
 )
 
 // Service does the work of the HTTP interface and the importer, which have checked all names by
-// [CheckName]. Its errors match [ErrInvalid], [ErrNameTaken], [pathlock.ErrNotFound] and the errors
-// of gormplugin.
+// [CheckName]. Its errors are an [*InvalidError] or a [*NameTakenError], or match
+// [pathlock.ErrNotFound] or the errors of gormplugin.
 type Service struct {
 	db     *DB
 	suites pathlock.Resolver
@@ -93,16 +93,7 @@ func forUpdate(tx *gorm.DB) *gorm.DB {
 	return tx.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate})
 }
 
-// The errors of the service's own.
-var (
-	// ErrInvalid: an argument is not valid. The error is an [*InvalidError].
-	ErrInvalid = errors.New("invalid request")
-	// ErrNameTaken: a sibling, or another plan of the project, has the name. The error of a
-	// single change is a [*NameTakenError].
-	ErrNameTaken = gormplugin.ErrNameTaken
-)
-
-// InvalidError names the argument that is not valid. It matches [ErrInvalid].
+// InvalidError names the argument that is not valid.
 type InvalidError struct {
 	// Field is the argument's name in the HTTP interface.
 	Field  string
@@ -111,9 +102,6 @@ type InvalidError struct {
 
 // Error implements error.
 func (e *InvalidError) Error() string { return e.Field + " " + e.Reason }
-
-// Unwrap returns [ErrInvalid].
-func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
 // load reads the row with the id. The error of a missing row calls it what.
 func load[T any](tx *gorm.DB, what string, id int64) (T, error) {
@@ -125,8 +113,8 @@ func load[T any](tx *gorm.DB, what string, id int64) (T, error) {
 	return row, err
 }
 
-// NameTakenError says which name is taken: "" if it is one of several, as in an import. It matches
-// [ErrNameTaken].
+// NameTakenError says which name a sibling, or another plan of the project, has: "" if it is one of
+// several, as in an import. It matches [gormplugin.ErrNameTaken].
 type NameTakenError struct{ Name string }
 
 // Error implements error.
@@ -137,8 +125,8 @@ func (e *NameTakenError) Error() string {
 	return fmt.Sprintf("the name %q is taken", e.Name)
 }
 
-// Unwrap returns [ErrNameTaken].
-func (e *NameTakenError) Unwrap() error { return ErrNameTaken }
+// Unwrap returns [gormplugin.ErrNameTaken].
+func (e *NameTakenError) Unwrap() error { return gormplugin.ErrNameTaken }
 
 // refused says in terms of this package why the plugin refused a write. explain checks the
 // arguments of the write, and returns nil if they are right. It runs only after a refusal, because
