@@ -53,10 +53,7 @@ func (s *Service) MoveCase(ctx context.Context, id, suiteID int64) (Case, error)
 	return put(ctx, s, func(tx *gorm.DB) (Case, error) {
 		var moved Case
 		if err := gormplugin.Move(tx, &moved, id, gormplugin.Below(suiteID)); err != nil {
-			return moved, refused(err, func() error {
-				_, err := caseBeside(tx, id, suiteID)
-				return err
-			})
+			return moved, refused(err, func() (Case, error) { return caseBeside(tx, id, suiteID) })
 		}
 		// The place is the one that was asserted, whatever others have made of it since.
 		c, err := load[Case](tx, "case", id)
@@ -94,12 +91,8 @@ func caseBeside(tx *gorm.DB, id, suiteID int64) (Case, error) {
 		return c, err
 	}
 	from, err := load[Suite](tx, "suite", c.SuiteID)
-	if err != nil {
-		return c, err
-	}
-	to, err := load[Suite](tx, "suite", suiteID)
-	if err == nil && to.PlanID != from.PlanID {
-		err = &InvalidError{"suite_id", "is a suite of another plan"}
+	if err == nil {
+		_, err = suiteOf(tx, from.PlanID, "suite_id", suiteID)
 	}
 	return c, err
 }

@@ -128,15 +128,15 @@ func (e *NameTakenError) Error() string {
 // Unwrap returns [gormplugin.ErrNameTaken].
 func (e *NameTakenError) Unwrap() error { return gormplugin.ErrNameTaken }
 
-// refused says in terms of this package why the plugin refused a write. explain checks the
-// arguments of the write, and returns nil if they are right. It runs only after a refusal, because
-// the plugin reads the same rows on every write. An error of the database stays as it is, since it
-// may have ended the transaction.
-func refused(err error, explain func() error) error {
+// refused says in terms of this package why the plugin refused a write. explain loads what the
+// arguments of the write name, and fails unless they are right. It runs only after a refusal,
+// because the plugin reads the same rows on every write. An error of the database stays as it is,
+// since it may have ended the transaction.
+func refused[T any](err error, explain func() (T, error)) error {
 	if !errors.Is(err, gormplugin.ErrUnsupported) && !errors.Is(err, pathlock.ErrNotFound) {
 		return err
 	}
-	if why := explain(); why != nil {
+	if _, why := explain(); why != nil {
 		return why
 	}
 	return err

@@ -35,11 +35,11 @@ func (s *Service) Tree(ctx context.Context, planID int64) ([]Suite, error) {
 func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name string) (Suite, error) {
 	return put(ctx, s, func(tx *gorm.DB) (Suite, error) {
 		suite := Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
-		return suite, refused(tx.Create(&suite).Error, func() error {
+		return suite, refused(tx.Create(&suite).Error, func() (Suite, error) {
 			if _, err := load[Plan](tx, "plan", planID); err != nil {
-				return err
+				return Suite{}, err
 			}
-			return checkParent(tx, planID, parentID)
+			return suiteOf(tx, planID, "parent_id", parentID)
 		})
 	})
 }
@@ -48,7 +48,7 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (Suite, error) {
 	return put(ctx, s, func(tx *gorm.DB) (suite Suite, err error) {
 		err = gormplugin.Rename(tx, &suite, id, name)
-		return suite, refused(err, func() error { return checkBranch(tx, id) })
+		return suite, refused(err, func() (Suite, error) { return branch(tx, id) })
 	})
 }
 
@@ -56,12 +56,12 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (Suite
 func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (Suite, error) {
 	return put(ctx, s, func(tx *gorm.DB) (suite Suite, err error) {
 		err = gormplugin.Move(tx, &suite, id, gormplugin.Below(parentID))
-		return suite, refused(err, func() error {
+		return suite, refused(err, func() (Suite, error) {
 			suite, err := branch(tx, id)
 			if err != nil {
-				return err
+				return suite, err
 			}
-			return checkParent(tx, suite.PlanID, parentID)
+			return suiteOf(tx, suite.PlanID, "parent_id", parentID)
 		})
 	})
 }
@@ -74,7 +74,7 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 		if err != nil {
 			return top, err
 		}
-		if err := checkParent(tx, source.PlanID, parentID); err != nil {
+		if _, err := suiteOf(tx, source.PlanID, "parent_id", parentID); err != nil {
 			return top, err
 		}
 		_, err = gormplugin.Copy(tx, &top, id, gormplugin.Below(parentID), gormplugin.CopyAs(name),
@@ -86,7 +86,7 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 // DeleteSuite moves a suite with its subtree and all cases into the recycle bin.
 func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		if err := checkBranch(tx, id); err != nil {
+		if _, err := branch(tx, id); err != nil {
 			return err
 		}
 		if _, err := gormplugin.Delete(tx, &Suite{}, id); err != nil {
@@ -105,17 +105,11 @@ func branch(tx *gorm.DB, id int64) (Suite, error) {
 	return suite, err
 }
 
-// checkBranch refuses what branch refuses.
-func checkBranch(tx *gorm.DB, id int64) error {
-	_, err := branch(tx, id)
-	return err
-}
-
-// checkParent refuses a parent that does not exist, or is of another plan.
-func checkParent(tx *gorm.DB, planID, id int64) error {
+// suiteOf loads the suite that an argument names, and refuses one of another plan.
+func suiteOf(tx *gorm.DB, planID int64, field string, id int64) (Suite, error) {
 	suite, err := load[Suite](tx, "suite", id)
 	if err == nil && suite.PlanID != planID {
-		err = &InvalidError{"parent_id", "is a suite of another plan"}
+		err = &InvalidError{field, "is a suite of another plan"}
 	}
-	return err
+	return suite, err
 }

@@ -1,8 +1,8 @@
 package plans
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -11,7 +11,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
@@ -44,38 +43,31 @@ func (s *Unprotected) CreateSuite(ctx context.Context, planID, parentID int64, n
 
 // RenameSuite changes the row, and the beginnings of the paths below it.
 func (s *Unprotected) RenameSuite(ctx context.Context, id int64, name string) (Suite, error) {
-	suite, err := s.branch(ctx, id, "id")
-	if err != nil {
-		return suite, err
-	}
-	parent, err := s.target(ctx, suite.PlanID, *suite.ParentID, id, name)
-	if err != nil {
-		return suite, err
-	}
-	return s.relocate(ctx, suite, parent, name)
+	return s.relocate(ctx, id, 0, name)
 }
 
 // MoveSuite changes the row's parent, and the beginnings of the paths below it.
 func (s *Unprotected) MoveSuite(ctx context.Context, id, parentID int64) (Suite, error) {
-	suite, err := s.branch(ctx, id, "parent_id")
-	if err != nil {
-		return suite, err
-	}
-	parent, err := s.target(ctx, suite.PlanID, parentID, id, suite.Name)
-	if err != nil {
-		return suite, err
-	}
-	if strings.HasPrefix(parent.Path+"/", suite.Path+"/") {
-		return suite, fmt.Errorf("%w: %s to below %s", gormplugin.ErrWouldCycle, suite.Path, parent.Path)
-	}
-	return s.relocate(ctx, suite, parent, suite.Name)
+	return s.relocate(ctx, id, parentID, "")
 }
 
-// relocate writes a rename or a move.
-func (s *Unprotected) relocate(ctx context.Context, suite, parent Suite, name string) (Suite, error) {
+// relocate gives a suite the parent and the name, or those that it has instead of 0 and "".
+func (s *Unprotected) relocate(ctx context.Context, id, parentID int64, name string) (Suite, error) {
+	suite, err := branch(s.db.Plain.WithContext(ctx), id)
+	if err != nil {
+		return suite, err
+	}
+	name = cmp.Or(name, suite.Name)
+	parent, err := s.target(ctx, suite.PlanID, cmp.Or(parentID, *suite.ParentID), id, name)
+	if err != nil {
+		return suite, err
+	}
+	if parentID != 0 && strings.HasPrefix(parent.Path+"/", suite.Path+"/") {
+		return suite, fmt.Errorf("%w: %s to below %s", gormplugin.ErrWouldCycle, suite.Path, parent.Path)
+	}
 	path, version := parent.Path+"/"+name, gorm.Expr("version + 1")
-	err := s.later(ctx, suite.PlanID, func(tx *gorm.DB) error {
-		err := tx.Model(&Suite{}).Where("id = ?", suite.ID).
+	err = s.later(ctx, suite.PlanID, func(tx *gorm.DB) error {
+		err := tx.Model(&Suite{}).Where("id = ?", id).
 			Updates(map[string]any{"parent_id": parent.ID, "name": name, "path": path, "version": version}).Error
 		if err != nil {
 			return err
@@ -91,12 +83,12 @@ func (s *Unprotected) relocate(ctx context.Context, suite, parent Suite, name st
 	if err != nil {
 		return suite, err
 	}
-	return s.read(ctx, suite.ID)
+	return load[Suite](s.db.Plain.WithContext(ctx), "suite", id)
 }
 
 // CopySuite copies the rows of a subtree, but no cases.
 func (s *Unprotected) CopySuite(ctx context.Context, id, parentID int64, name string) (Suite, error) {
-	source, err := s.branch(ctx, id, "parent_id")
+	source, err := branch(s.db.Plain.WithContext(ctx), id)
 	if err != nil {
 		return source, err
 	}
@@ -134,7 +126,7 @@ func (s *Unprotected) CopySuite(ctx context.Context, id, parentID int64, name st
 
 // DeleteSuite marks the row and those below it as deleted.
 func (s *Unprotected) DeleteSuite(ctx context.Context, id int64) error {
-	suite, err := s.branch(ctx, id, "id")
+	suite, err := branch(s.db.Plain.WithContext(ctx), id)
 	if err != nil {
 		return err
 	}
@@ -143,35 +135,16 @@ func (s *Unprotected) DeleteSuite(ctx context.Context, id int64) error {
 	})
 }
 
-func (s *Unprotected) read(ctx context.Context, id int64) (suite Suite, err error) {
-	err = s.db.Plain.WithContext(ctx).Take(&suite, id).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		err = fmt.Errorf("%w: suite %d", pathlock.ErrNotFound, id)
-	}
-	return suite, err
-}
-
-// branch reads a suite, and refuses a root. field is the argument to blame.
-func (s *Unprotected) branch(ctx context.Context, id int64, field string) (Suite, error) {
-	suite, err := s.read(ctx, id)
-	if err == nil && suite.IsRoot() {
-		err = &InvalidError{Field: field, Reason: "is the root suite of a plan"}
-	}
-	return suite, err
-}
-
 // target reads the parent of a suite's new place. It refuses one in another plan, and a name that
 // another child has. That is the usual check, which two concurrent requests both pass.
 func (s *Unprotected) target(ctx context.Context, planID, parentID, id int64, name string) (Suite, error) {
-	parent, err := s.read(ctx, parentID)
+	db := s.db.Plain.WithContext(ctx)
+	parent, err := suiteOf(db, planID, "parent_id", parentID)
 	if err != nil {
 		return parent, err
 	}
-	if parent.PlanID != planID {
-		return parent, &InvalidError{Field: "parent_id", Reason: "is a suite of another plan"}
-	}
 	var taken int64
-	err = s.db.Plain.WithContext(ctx).Model(&Suite{}).Where("parent_id = ? AND name = ? AND id <> ?", parentID, name, id).Count(&taken).Error
+	err = db.Model(&Suite{}).Where("parent_id = ? AND name = ? AND id <> ?", parentID, name, id).Count(&taken).Error
 	if err == nil && taken > 0 {
 		err = &NameTakenError{Name: name}
 	}
