@@ -36,8 +36,8 @@ type Config struct {
 	// DB and Locks are URLs: see [plans.OpenDB] and [anystore.Open].
 	DB    string
 	Locks string
-	// Connections is how many connections to a database server there are at most. 0 means
-	// [plans.DefaultConnections].
+	// Connections is how many connections to a database server there are at most: see
+	// [plans.OpenDB].
 	Connections int
 	// LocksPassword is the password of the lock store if its URL has none.
 	LocksPassword string
@@ -105,10 +105,9 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 		return err
 	}
 	i.last = append(i.last, i.Store.Close)
-	if i.DB, err = plans.OpenDB(config.DB); err != nil {
+	if i.DB, err = plans.OpenDB(config.DB, config.Connections); err != nil {
 		return err
 	}
-	i.DB.Limit(cmp.Or(config.Connections, plans.DefaultConnections))
 	i.last = append(i.last, func(context.Context) error { return i.DB.Close() })
 	i.Unprotected = i.Store.Scheme() == "off" && !config.Assert
 

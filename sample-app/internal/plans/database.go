@@ -40,9 +40,9 @@ type DB struct {
 	pools []*sql.DB
 }
 
-// DefaultConnections is how many connections to a server a pool has at most, unless [DB.Limit] says
-// otherwise. It leaves room for several instances on a server with the usual limit of about 150.
-const DefaultConnections = 20
+// defaultConnections is how many connections to a server a pool has at most. It leaves room for
+// several instances on a server with the usual limit of about 150.
+const defaultConnections = 20
 
 // readConnections is the number of connections that only read an SQLite file.
 const readConnections = 4
@@ -52,8 +52,10 @@ const readConnections = 4
 const answerTimeout = 30 * time.Second
 
 // OpenDB opens the database that a URL names, as [sqlopen.Parse] reads it. It does not connect: the
-// first statement does.
-func OpenDB(url string) (*DB, error) {
+// first statement does. There are at most so many connections to a server, 20 for 0; a file has the
+// number it needs.
+func OpenDB(url string, connections int) (*DB, error) {
+	connections = cmp.Or(connections, defaultConnections)
 	d, err := sqlopen.Parse(url)
 	if err != nil {
 		return nil, err
@@ -65,7 +67,7 @@ func OpenDB(url string) (*DB, error) {
 		c.ParseTime, c.Loc = true, time.UTC
 		c.ReadTimeout, c.WriteTimeout = cmp.Or(c.ReadTimeout, answerTimeout), cmp.Or(c.WriteTimeout, answerTimeout)
 		c.Params["innodb_lock_wait_timeout"] = cmp.Or(c.Params["innodb_lock_wait_timeout"], "10")
-		err = db.pool(d, DefaultConnections)
+		err = db.pool(d, connections)
 	case sqlstore.Postgres:
 		set := d.Postgres.RuntimeParams
 		set["lock_timeout"] = cmp.Or(set["lock_timeout"], "10s")
@@ -73,7 +75,7 @@ func OpenDB(url string) (*DB, error) {
 		if !strings.Contains(url, "default_query_exec_mode=") {
 			d.Postgres.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement // the server keeps plans
 		}
-		err = db.pool(d, DefaultConnections)
+		err = db.pool(d, connections)
 	default:
 		// One connection writes: requests of this process then wait in the pool, and not in SQLite,
 		// which waits by sleeping. It takes the write lock when a transaction begins, because a
@@ -143,14 +145,6 @@ func (d *DB) Ping(ctx context.Context) error {
 		return fmt.Errorf("database: ping %s: %w", d.Where, err)
 	}
 	return nil
-}
-
-// Limit sets how many connections to a server there are at most. A file keeps the number it needs.
-func (d *DB) Limit(connections int) {
-	if d.Dialect != sqlstore.SQLite {
-		d.Pool().SetMaxOpenConns(connections)
-		d.Pool().SetMaxIdleConns(connections)
-	}
 }
 
 // Pool returns the connection pool that writes.

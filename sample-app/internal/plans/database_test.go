@@ -9,13 +9,12 @@ import (
 )
 
 // A limit holds for connections to servers. A file keeps its one writer.
-func TestLimit_OfServers(t *testing.T) {
+func TestOpenDB_LimitsConnectionsToServers(t *testing.T) {
 	for url, want := range map[string]int{
 		"mysql://user@tcp(db.example:3306)/x": 3, "postgres://user@db.example/x": 3, "sqlite://" + filepath.Join(t.TempDir(), "test.db"): 1,
 	} {
-		db, err := plans.OpenDB(url)
+		db, err := plans.OpenDB(url, 3)
 		testerr.Must(t, err)
-		db.Limit(3)
 		if got := db.Pool().Stats().MaxOpenConnections; got != want {
 			t.Errorf("%s: at most %d connections, want %d", url, got, want)
 		}
@@ -25,7 +24,7 @@ func TestLimit_OfServers(t *testing.T) {
 
 // Reads work while a transaction writes, and the reading connections cannot write.
 func TestSQLiteReadsBesideWriter(t *testing.T) {
-	db, err := plans.OpenDB("sqlite://" + filepath.Join(t.TempDir(), "test.db"))
+	db, err := plans.OpenDB("sqlite://" + filepath.Join(t.TempDir(), "test.db"), 0)
 	testerr.Must(t, err)
 	defer func() { _ = db.Close() }()
 	testerr.Must(t, db.Write.Exec(`CREATE TABLE t (id INTEGER)`).Error)

@@ -138,7 +138,7 @@ func left(ctx context.Context, config Config, db, namespace string) (trees int, 
 // verify has package fsck compare every row with its parent and its siblings, past all the code
 // that wrote them.
 func verify(ctx context.Context, url string) (problems []fsck.Problem, checked int64, err error) {
-	db, err := plans.OpenDB(url)
+	db, err := plans.OpenDB(url, 0)
 	if err != nil {
 		return nil, 0, err
 	}

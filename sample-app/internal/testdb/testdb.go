@@ -59,7 +59,7 @@ func scratch(t testing.TB, beside string) string {
 // Open opens a database until the end of the test.
 func Open(t testing.TB, url string) *plans.DB {
 	t.Helper()
-	db, err := plans.OpenDB(url)
+	db, err := plans.OpenDB(url, 0)
 	testerr.Must(t, err)
 	t.Cleanup(func() {
 		testerr.None(t, db.Close())
