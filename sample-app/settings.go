@@ -16,16 +16,7 @@ import (
 )
 
 // backend is the flags of serve and import.
-type backend struct {
-	DB            string        `help:"Database: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. For a password, set the environment variable: other users can see the command line." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
-	Connections   int           `name:"db-connections" help:"Largest number of connections to a database server. An SQLite file has a limit of its own." default:"20" env:"PATHLOCK_DB_CONNECTIONS" placeholder:"N"`
-	Locks         string        `help:"Lock store: ${stores}." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
-	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
-	Assert        bool          `help:"Assert in every transaction that the paths on which the work relies are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
-	Namespace     string        `help:"Namespace of the locks. It keeps the locks of several databases apart on one lock store. All instances on a database need the same one." default:"testplan" env:"PATHLOCK_NAMESPACE"`
-	Wait          time.Duration `help:"How long a request waits for locks that others hold. 0 means not at all." default:"2s" env:"PATHLOCK_WAIT"`
-	Lease         time.Duration `help:"How long the locks of a dead instance stay." default:"30s" env:"PATHLOCK_LEASE"`
-}
+type backend struct{ instance.Config }
 
 // defaultDB is the default of --db.
 const defaultDB = "sqlite://pathlock-sample.db"
@@ -96,13 +87,12 @@ func within[T cmp.Ordered](value, least, most T) error {
 	return nil
 }
 
+// config returns what the flags say. In it, 0 would mean the default wait.
 func (b *backend) config(log *slog.Logger) instance.Config {
-	wait := b.Wait
-	if wait == 0 {
-		wait = pathlock.NoWait
+	config := b.Config
+	config.Log = log
+	if config.Wait == 0 {
+		config.Wait = pathlock.NoWait
 	}
-	return instance.Config{
-		DB: b.DB, Connections: b.Connections, Locks: b.Locks, LocksPassword: b.LocksPassword, Assert: b.Assert, Namespace: b.Namespace,
-		Wait: wait, Lease: b.Lease, Log: log,
-	}
+	return config
 }

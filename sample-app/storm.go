@@ -7,20 +7,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"time"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/storm"
 )
 
-type stormCommand struct {
-	DB            string        `help:"Database server or SQLite path. Each row gets a new database beside it, so the user needs the right to create one. The default is a temporary file. For a password, set the environment variable: other users can see the command line." default:"sqlite://" env:"PATHLOCK_DB" placeholder:"URL"`
-	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
-	Locks         string        `help:"Lock store: ${stores}. The default is the SQL lock store, in the database of each row." env:"PATHLOCK_LOCKS" placeholder:"URL"`
-	Instances     int           `help:"Number of instances." default:"3"`
-	Clients       int           `help:"Number of clients of each instance." default:"8"`
-	Duration      time.Duration `help:"How long each of the three rows takes." default:"3s"`
-	Seed          uint64        `help:"Seed of the clients' choices. 0 means a random one." default:"0"`
-}
+type stormCommand struct{ storm.Config }
 
 // Validate refuses settings that no storm can run with.
 func (c *stormCommand) Validate() error {
@@ -58,9 +49,7 @@ func (c *stormCommand) Run(ctx context.Context, streams streams) error {
 	if err != nil {
 		return fmt.Errorf("storm: find this program: %w", err)
 	}
-	return storm.Run(ctx, storm.Config{
-		DB: c.DB, Locks: c.Locks, LocksPassword: c.LocksPassword, Instances: c.Instances, Clients: c.Clients, Duration: c.Duration, Seed: c.Seed,
-		Serve: func(ctx context.Context, args ...string) *exec.Cmd { return exec.CommandContext(ctx, self, args...) },
-		Out:   streams.out,
-	})
+	c.Serve = func(ctx context.Context, args ...string) *exec.Cmd { return exec.CommandContext(ctx, self, args...) }
+	c.Out = streams.out
+	return storm.Run(ctx, c.Config)
 }

@@ -31,35 +31,29 @@ import (
 	"github.com/pathlock-go/pathlock/store/zkstore"
 )
 
-// Config says what an instance works with.
+// Config says what an instance works with. Its tags are the flags of the command line, which say
+// what most fields mean. Without a command line, Connections is as [plans.OpenDB] says,
+// Namespace [DefaultNamespace], and Wait and Lease are pathlock's defaults.
 type Config struct {
-	// DB and Locks are URLs: see [plans.OpenDB] and [anystore.Open].
-	DB    string
-	Locks string
-	// Connections is how many connections to a database server there are at most: see
-	// [plans.OpenDB].
-	Connections int
-	// LocksPassword is the password of the lock store if its URL has none.
-	LocksPassword string
-	// Namespace keeps the locks of several databases apart on one lock store. "" means
-	// [DefaultNamespace]. All instances on a database need the same one.
-	Namespace string
-	// Wait is how long a request waits for locks, and Lease how long a lock lives that nobody
-	// renews. 0 means pathlock's default.
-	Wait, Lease time.Duration
-	// Assert leaves the assertion in the database on. Without it and without locks,
-	// [plans.Unprotected] writes the trees.
-	Assert bool
+	DB            string        `help:"Database: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. For a password, set the environment variable: other users can see the command line." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
+	Connections   int           `name:"db-connections" help:"Largest number of connections to a database server. An SQLite file has a limit of its own." default:"20" env:"PATHLOCK_DB_CONNECTIONS" placeholder:"N"`
+	Locks         string        `help:"Lock store: ${stores}." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
+	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
+	Assert        bool          `help:"Assert in every transaction that the paths on which the work relies are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
+	Namespace     string        `help:"Namespace of the locks. It keeps the locks of several databases apart on one lock store. All instances on a database need the same one." default:"testplan" env:"PATHLOCK_NAMESPACE"`
+	Wait          time.Duration `help:"How long a request waits for locks that others hold. 0 means not at all." default:"2s" env:"PATHLOCK_WAIT"`
+	Lease         time.Duration `help:"How long the locks of a dead instance stay." default:"30s" env:"PATHLOCK_LEASE"`
+
 	// Rule is how much of a plan a change of its tree locks.
-	Rule httpapi.Rule
+	Rule httpapi.Rule `kong:"-"`
 	// AdminRelease lets whoever reaches the admin page release what others hold.
-	AdminRelease bool
+	AdminRelease bool `kong:"-"`
 	// Hosts are the names that the server goes by: see [admin.Config].
-	Hosts []string
+	Hosts []string `kong:"-"`
 	// BodyTimeout is how long a client may take to send a body; 0 means the middleware's default.
-	BodyTimeout time.Duration
+	BodyTimeout time.Duration `kong:"-"`
 	// Log is [slog.Default] if it is nil.
-	Log *slog.Logger
+	Log *slog.Logger `kong:"-"`
 }
 
 // DefaultNamespace is the lock namespace of the plans' trees: the tree of plan 7 is testplan/7.
@@ -70,10 +64,8 @@ type Instance struct {
 	Service *plans.Service
 	// Handler is the HTTP interface.
 	Handler http.Handler
-	// Admin is the admin page.
-	Admin http.Handler
-	DB    *plans.DB
-	Store *anystore.Store
+	DB      *plans.DB
+	Store   *anystore.Store
 	// Unprotected says that neither locks nor the assertion protect trees.
 	Unprotected bool
 
@@ -114,7 +106,11 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 	m := newMetrics(i.DB.Pool(), string(i.DB.Dialect))
 	history := contention.New(i.Store.Store, contention.Config{Log: config.Log})
 	i.looking = append(i.looking, history.Close)
-	observers := []pathlock.Observer{m.locks, history}
+	options := []pathlock.Option{
+		pathlock.WithWait(cmp.Or(config.Wait, pathlock.DefaultWait)),
+		pathlock.WithLease(cmp.Or(config.Lease, pathlock.DefaultLease)),
+		pathlock.WithLogger(config.Log), pathlock.WithObserver(m.locks), pathlock.WithObserver(history),
+	}
 	observe := []gin.HandlerFunc{m.observe}
 	tracer, err := newTracer(ctx)
 	if err != nil {
@@ -124,15 +120,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 	if tracer != nil {
 		spans = otelobserver.New(otelobserver.TracerProvider(tracer))
 		i.last = append(i.last, tracer.Shutdown)
-		observers, observe = append(observers, spans), append([]gin.HandlerFunc{traced(tracer)}, observe...)
-	}
-	options := []pathlock.Option{
-		pathlock.WithWait(cmp.Or(config.Wait, pathlock.DefaultWait)),
-		pathlock.WithLease(cmp.Or(config.Lease, pathlock.DefaultLease)),
-		pathlock.WithLogger(config.Log),
-	}
-	for _, o := range observers {
-		options = append(options, pathlock.WithObserver(o))
+		options, observe = append(options, pathlock.WithObserver(spans)), append([]gin.HandlerFunc{traced(tracer)}, observe...)
 	}
 	// The locker gets the inner store, which may implement more than [pathlock.Store].
 	i.locker = pathlock.New(i.Store.Store, options...)
@@ -157,7 +145,8 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 	if err != nil {
 		return err
 	}
-	if i.Admin, err = i.adminPage(history, config); err != nil {
+	page, err := i.adminPage(history, config)
+	if err != nil {
 		return err
 	}
 	api := httpapi.Config{
@@ -168,7 +157,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 		SuiteResolver: suites,
 		CaseResolver:  plugin.Resolver(&plans.Case{}),
 		Locker:        i.locker,
-		Admin:         i.Admin,
+		Admin:         page,
 		DB:            i.DB,
 		Asserted:      config.Assert,
 		Rule:          config.Rule,

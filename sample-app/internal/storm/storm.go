@@ -21,27 +21,21 @@ import (
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
-// Config describes a storm. All fields are required unless they say otherwise.
+// Config describes a storm. Its tags are the flags of the command line, which say what the fields
+// mean. The seed makes the clients' choices repeatable, but not the order in which they meet.
 type Config struct {
-	// DB is the URL of the database that the instances share. Each row runs on a database of its
-	// own, beside the one that DB names; "sqlite://" means a temporary file.
-	DB string
-	// Locks is the URL of the lock store that the instances share. "" means the SQL lock store, in
-	// the database of each row.
-	Locks string
-	// LocksPassword is the password of the lock store if Locks has none. Optional.
-	LocksPassword string
-	Instances     int
-	// Clients is the number of clients of each instance.
-	Clients int
-	// Duration is the duration of each of the three rows.
-	Duration time.Duration
-	// Seed makes the clients' choices repeatable, but not the order in which they meet.
-	Seed uint64
+	DB            string        `help:"Database server or SQLite path. Each row gets a new database beside it, so the user needs the right to create one. The default is a temporary file. For a password, set the environment variable: other users can see the command line." default:"sqlite://" env:"PATHLOCK_DB" placeholder:"URL"`
+	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
+	Locks         string        `help:"Lock store: ${stores}. The default is the SQL lock store, in the database of each row." env:"PATHLOCK_LOCKS" placeholder:"URL"`
+	Instances     int           `help:"Number of instances." default:"3"`
+	Clients       int           `help:"Number of clients of each instance." default:"8"`
+	Duration      time.Duration `help:"How long each of the three rows takes." default:"3s"`
+	Seed          uint64        `help:"Seed of the clients' choices. 0 means a random one." default:"0"`
+
 	// Serve returns the command that runs an instance with these arguments.
-	Serve func(ctx context.Context, args ...string) *exec.Cmd
+	Serve func(ctx context.Context, args ...string) *exec.Cmd `kong:"-"`
 	// Out gets the report.
-	Out io.Writer
+	Out io.Writer `kong:"-"`
 }
 
 // protection is the protection under which a row of the report runs.
