@@ -108,10 +108,7 @@ func New(config Config) (http.Handler, error) {
 	handle(engine, "GET", "/routes", routes)
 	handle(engine, "GET", "/metrics", gin.WrapH(a.Metrics))
 	engine.Use(a.checkParams)
-	table, err := a.table()
-	if err != nil {
-		return nil, err
-	}
+	table := a.table()
 	for _, r := range a.all() {
 		a.register(engine, table, r)
 	}

@@ -22,48 +22,39 @@ const (
 	lookTimeout = 500 * time.Millisecond
 )
 
-// ready checks that the instance serves reads, and that the lock store grants locks. Otherwise it
-// says what is wrong.
-func (a *api) ready(r request) (any, error) {
-	ctx, cancel := context.WithTimeout(r.ctx, pingTimeout)
-	defer cancel()
-	if err := a.serves(ctx); err != nil {
-		return nil, err
+// ready checks that the instance does not end, that the database answers and lets it in, and that
+// the lock store grants locks. Otherwise it says what is wrong. It does not ask whether the database
+// could write: that takes a commit, and an instance whose database is full still serves reads, as
+// all others do.
+//
+// With readsAlone, it is for load balancers: without locks, reads go on. It still asks the lock
+// store, and counts its failure as the other answer does, since the alerts use that count and nobody
+// may be writing.
+func (a *api) ready(readsAlone bool) handler {
+	return func(r request) (any, error) {
+		if a.Draining() {
+			return nil, middleware.NewRetryableProblem(http.StatusServiceUnavailable, "stopping", "this instance is shutting down")
+		}
+		ctx, cancel := context.WithTimeout(r.ctx, pingTimeout)
+		defer cancel()
+		if err := a.DB.Ping(ctx); err != nil {
+			return nil, notReady("database", anystore.Trouble(err), err)
+		}
+		if readsAlone {
+			ctx, cancel = context.WithTimeout(ctx, lookTimeout)
+			defer cancel()
+		}
+		err := a.grants(ctx)
+		if err != nil && !readsAlone {
+			return nil, notReady("lock store", anystore.Trouble(err), err)
+		}
+		answer := gin.H{"status": "ready"}
+		if err != nil {
+			a.Locker.Answered(r.ctx, pathlock.FailureLockStore)
+			answer["writes"] = "the lock store " + anystore.Trouble(err)
+		}
+		return answer, nil
 	}
-	if err := a.grants(ctx); err != nil {
-		return nil, notReady("lock store", anystore.Trouble(err), err)
-	}
-	return gin.H{"status": "ready"}, nil
-}
-
-// readyToRead is for load balancers: without locks, reads go on. It still asks the lock store, and
-// counts its failure like ready does, since the alerts use that count and nobody may be writing.
-func (a *api) readyToRead(r request) (any, error) {
-	ctx, cancel := context.WithTimeout(r.ctx, pingTimeout)
-	defer cancel()
-	if err := a.serves(ctx); err != nil {
-		return nil, err
-	}
-	ctx, cancel = context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	if err := a.grants(ctx); err != nil {
-		a.Locker.Answered(r.ctx, pathlock.FailureLockStore)
-		return gin.H{"status": "ready", "writes": "the lock store " + anystore.Trouble(err)}, nil
-	}
-	return gin.H{"status": "ready"}, nil
-}
-
-// serves checks that the instance does not end, and that the database answers and lets it in. It
-// does not ask whether the database could write: that takes a commit, and an instance whose
-// database is full still serves reads, as all others do.
-func (a *api) serves(ctx context.Context) error {
-	if a.Draining() {
-		return middleware.NewRetryableProblem(http.StatusServiceUnavailable, "stopping", "this instance is shutting down")
-	}
-	if err := a.DB.Ping(ctx); err != nil {
-		return notReady("database", anystore.Trouble(err), err)
-	}
-	return nil
 }
 
 // grants takes a lock that nobody else asks for, and releases it. A store that is full answers, and

@@ -1,13 +1,11 @@
 package httpapi
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
 // maxShown is how many holds, and how many waiters, a view has at most.
@@ -15,6 +13,8 @@ const maxShown = 500
 
 // Locks are the holds in a plan's tree, and the requests that wait.
 type Locks struct {
+	// Revision is the plan's, which windows ask for again and again.
+	Revision uint32 `json:"revision"`
 	// Now is the time of the view by the lock store's clock, like the other times.
 	Now     time.Time `json:"now"`
 	Holders []Hold    `json:"holders"`
@@ -52,31 +52,21 @@ type Claim struct {
 	Mode pathlock.Mode `json:"mode"`
 }
 
-// planLocks answers who holds what in a plan, and the plan's revision, which windows ask for again
-// and again.
+// planLocks answers who holds what in a plan.
 func (a *api) planLocks(r request) (any, error) {
 	plan, err := a.Service.Plan(r.ctx, r.id)
 	if err != nil {
 		return nil, err
 	}
-	revision, err := a.Service.Revision(r.ctx, plan)
+	locks := Locks{Holders: []Hold{}, Waiters: []Hold{}}
+	if locks.Revision, err = a.Service.Revision(r.ctx, plan); err != nil {
+		return nil, err
+	}
+	tree, err := pathlock.NewTree(a.Namespace, strconv.FormatInt(plan.ID, 10))
 	if err != nil {
 		return nil, err
 	}
-	locks, err := a.locksOf(r.ctx, plan)
-	return struct {
-		Revision uint32 `json:"revision"`
-		Locks
-	}{revision, locks}, err
-}
-
-func (a *api) locksOf(ctx context.Context, plan plans.Plan) (Locks, error) {
-	locks := Locks{Holders: []Hold{}, Waiters: []Hold{}}
-	tree, err := pathlock.NewTree(a.Namespace, strconv.FormatInt(plan.ID, 10))
-	if err != nil {
-		return locks, err
-	}
-	snapshot, err := a.Locker.Snapshot(ctx, tree)
+	snapshot, err := a.Locker.Snapshot(r.ctx, tree)
 	locks.Now = snapshot.Now.UTC()
 	if err != nil || len(snapshot.Holders)+len(snapshot.Waiters) == 0 {
 		return locks, err
@@ -89,7 +79,7 @@ func (a *api) locksOf(ctx context.Context, plan plans.Plan) (Locks, error) {
 			paths = append(paths, c.Path)
 		}
 	}
-	at, err := a.Service.Places(ctx, plan, paths, a.Locker.Folded)
+	at, err := a.Service.Places(r.ctx, plan, paths, a.Locker.Folded)
 	if err != nil {
 		return locks, err
 	}

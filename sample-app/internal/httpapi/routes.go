@@ -52,8 +52,8 @@ func (a *api) all() []route {
 	s, w := a.Service, a.Suites
 	return []route{
 		{"GET", "/healthz", "", "", 200, func(request) (any, error) { return gin.H{"status": "ok"}, nil }},
-		{"GET", "/readyz", "", "", 200, a.ready},
-		{"GET", "/readyz/reads", "", "", 200, a.readyToRead},
+		{"GET", "/readyz", "", "", 200, a.ready(false)},
+		{"GET", "/readyz/reads", "", "", 200, a.ready(true)},
 		{"GET", "/api/projects", "", "", 200, func(r request) (any, error) { return under("projects")(s.Projects(r.ctx)) }},
 		{"POST", "/api/projects/:project/plans", "name", `{"name":"release 1"}`, 201, func(r request) (any, error) { return s.CreatePlan(r.ctx, r.gin.Param("project"), r.name) }},
 		{"GET", "/api/projects/:project/plans", "", "", 200, func(r request) (any, error) { return under("plans")(s.Plans(r.ctx, r.gin.Param("project"))) }},

@@ -24,7 +24,7 @@ func TestOpenDB_LimitsConnectionsToServers(t *testing.T) {
 
 // Reads work while a transaction writes, and the reading connections cannot write.
 func TestSQLiteReadsBesideWriter(t *testing.T) {
-	db, err := plans.OpenDB("sqlite://" + filepath.Join(t.TempDir(), "test.db"), 0)
+	db, err := plans.OpenDB("sqlite://"+filepath.Join(t.TempDir(), "test.db"), 0)
 	testerr.Must(t, err)
 	defer func() { _ = db.Close() }()
 	testerr.Must(t, db.Write.Exec(`CREATE TABLE t (id INTEGER)`).Error)
