@@ -35,13 +35,9 @@ function draw() {
 	}
 	const wanted = filter.value.trim().toLowerCase();
 	const waits = data.waits.filter(wait => !wanted || JSON.stringify(wait).toLowerCase().includes(wanted));
-	const sums = new Map();
-	for (const wait of waits) {
-		const key = JSON.stringify([wait.namespace, wait.id, wait.path, wait.gate]);
-		const sum = sums.get(key) ?? { wait, n: 0, ms: 0 };
-		sums.set(key, { ...sum, n: sum.n + 1, ms: sum.ms + wait.waited_ms });
-	}
-	const worst = [...sums.values()].sort((a, b) => b.ms - a.ms).slice(0, 5);
+	const places = Map.groupBy(waits, wait => JSON.stringify([wait.namespace, wait.id, wait.path, wait.gate]));
+	const worst = [...places.values()].map(all => ({ wait: all[0], n: all.length, ms: all.reduce((sum, wait) => sum + wait.waited_ms, 0) }))
+		.sort((a, b) => b.ms - a.ms).slice(0, 5);
 	replace(content, h("h2", null, t("history.title")),
 		h("p", { class: "quiet" }, t("history.scope", { instance: data.instance, time: time(data.since), n: data.capacity }),
 			data.dropped > 0 && ` ${t("history.dropped", { n: data.dropped })}`),

@@ -7,7 +7,7 @@
 //   done
 //
 // A refusal stays on the page until its own action is done, or somebody dismisses it.
-import { newKey } from './api.js';
+import { newKey, Refusal } from './api.js';
 import { t } from './i18n.js';
 import * as notices from './notices.js';
 import { mayRepeat, mayWait, notDone, reason } from './problems.js';
@@ -109,7 +109,7 @@ export class Actions {
         end(same(request.typed, typed?.()) ? answer : null);
         if (ok) notices.done(ok, undo?.(answer));
       } catch (why) {
-        if (!('status' in why)) {
+        if (!(why instanceof Refusal)) {
           end(null);
           throw why;
         }

@@ -67,3 +67,9 @@ export async function send(method, path, { body, key, lock, keepalive, time = me
 }
 
 export const get = (path, options) => send('GET', path, options);
+
+/** Resolves with [answer], or with [null, refusal]. */
+export const outcome = (request) => request.then((answer) => [answer], (why) => {
+  if (why instanceof Refusal) return [null, why];
+  throw why;
+});

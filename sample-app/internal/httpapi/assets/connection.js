@@ -4,7 +4,7 @@
 //   connecting   nothing has come yet
 //   live         the server answers
 //   away         it does not
-import { get } from './api.js';
+import { get, outcome } from './api.js';
 import { Emitter } from './dom.js';
 
 /** How long after an answer the next question comes, and how long an answer may take. */
@@ -40,13 +40,7 @@ export class Connection extends Emitter {
     clearTimeout(this.#timer);
     const question = this.#question = {};
     if (!this.#plan || document.hidden) return;
-    let answer = null, refusal = null;
-    try {
-      answer = await get(`/api/plans/${this.#plan}/locks`, { time: answerTime });
-    } catch (failure) {
-      if (!('status' in failure)) throw failure;
-      refusal = failure;
-    }
+    const [answer, refusal] = await outcome(get(`/api/plans/${this.#plan}/locks`, { time: answerTime }));
     if (question !== this.#question) return;
     if (refusal?.status === 404) {
       this.watch(0);

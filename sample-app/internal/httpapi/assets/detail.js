@@ -1,5 +1,5 @@
 // The chosen suite: where it is, who has it, and its cases.
-import { get } from './api.js';
+import { get, outcome } from './api.js';
 import { CaseList } from './caselist.js';
 import { h, once, text } from './dom.js';
 import { ago, clock, t } from './i18n.js';
@@ -96,13 +96,9 @@ export class Detail {
   async loadCases() {
     const suite = this.#suite, asked = ++this.#asked;
     if (!suite) return;
-    try {
-      const { cases } = await get(`/api/suites/${suite}/cases`);
-      if (asked === this.#asked) this.#cases.set(cases);
-    } catch (refusal) {
-      if (!('status' in refusal)) throw refusal;
-      if (asked !== this.#asked) return;
-      if (refusal.status !== 404) this.#cases.miss(); // the tree tells that the suite is gone
-    }
+    const [answer, refusal] = await outcome(get(`/api/suites/${suite}/cases`));
+    if (asked !== this.#asked) return;
+    if (answer) this.#cases.set(answer.cases);
+    else if (refusal.status !== 404) this.#cases.miss(); // the tree tells that the suite is gone
   }
 }

@@ -16,14 +16,8 @@ export class Holds extends Emitter {
     this.known = Boolean(locks);
     this.complete = this.known && !locks.truncated;
     this.holders = locks?.holders ?? [];
-    this.#bySuite = new Map();
-    for (const hold of this.holders) {
-      for (const claim of hold.claims) {
-        const all = this.#bySuite.get(claim.suite_id) ?? [];
-        all.push({ hold, claim });
-        this.#bySuite.set(claim.suite_id, all);
-      }
-    }
+    const all = this.holders.flatMap((hold) => hold.claims.map((claim) => ({ hold, claim })));
+    this.#bySuite = Map.groupBy(all, ({ claim }) => claim.suite_id);
     this.emit('change');
   }
 

@@ -6,16 +6,9 @@ import zh from './zh.json' with { type: 'json' };
 const stored = remembered('localStorage', 'language');
 const dictionaries = { en, 'zh-CN': zh };
 
-function preferred() {
-  for (const language of [stored.get(), ...navigator.languages]) {
-    if (!language) continue;
-    if (language.toLowerCase().startsWith('zh')) return 'zh-CN';
-    if (language.toLowerCase().startsWith('en')) return 'en';
-  }
-  return 'en';
-}
+const spoken = (tag) => Object.keys(dictionaries).find((known) => tag?.slice(0, 2).toLowerCase() === known.slice(0, 2));
 
-let language = preferred();
+let language = [stored.get(), ...navigator.languages].map(spoken).find(Boolean) ?? 'en';
 export const lang = () => language;
 /** The language as the visitor's region writes it. */
 const locale = () => navigator.languages.find((l) => l.toLowerCase().startsWith(language.slice(0, 2))) ?? language;

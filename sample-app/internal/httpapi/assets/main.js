@@ -1,6 +1,6 @@
 // The page as a whole: which plan and suite it shows, and what brings it up to date.
 import { Actions } from './actions.js';
-import { get } from './api.js';
+import { get, outcome } from './api.js';
 import { closedByBack, goTo } from './back.js';
 import { openBin } from './bin.js';
 import { Connection } from './connection.js';
@@ -175,12 +175,8 @@ class App {
   async #read() {
     do {
       this.#again = false;
-      try {
-        if (!this.plan || !await this.#fetch(this.plan)) return;
-      } catch (refusal) {
-        if (!('status' in refusal)) throw refusal;
-        return; // the next news of the plan has another revision than the tree
-      }
+      const [read] = this.plan ? await outcome(this.#fetch(this.plan)) : [];
+      if (!read) return; // after a refusal, the next news of the plan has another revision than the tree
     } while (this.#again);
   }
 

@@ -10,17 +10,13 @@ export class Tree {
   /** Replaces everything. */
   load({ suites, revision }) {
     this.revision = revision;
-    this.root = 0;
     this.suites = new Map(suites.map((s) => [s.id, { id: s.id, parent: s.parent_id, name: s.name }]));
     this.#children = new Map();
-    for (const { id, parent } of this.suites.values()) {
-      if (parent === null) this.root = id;
-      else if (this.#children.has(parent)) this.#children.get(parent).push(id);
-      else this.#children.set(parent, [id]);
+    for (const [parent, all] of Map.groupBy(this.suites.values(), (s) => s.parent)) {
+      all.sort((a, b) => this.#collator.compare(a.name, b.name) || a.id - b.id);
+      this.#children.set(parent, all.map(({ id }) => id));
     }
-    for (const all of this.#children.values()) {
-      all.sort((a, b) => this.#collator.compare(this.suites.get(a).name, this.suites.get(b).name) || a - b);
-    }
+    [this.root = 0] = this.children(null);
   }
 
   has(id) { return this.suites.has(id); }

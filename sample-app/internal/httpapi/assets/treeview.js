@@ -57,7 +57,6 @@ export class TreeView extends Emitter {
     };
     if (this.#tree.size) visit(this.#tree.root, 1, 1, 1);
     this.draw();
-    return this.#shown.length;
   }
 
   /** Opens suites: all of a small plan, the first level of a large one. */
@@ -69,7 +68,7 @@ export class TreeView extends Emitter {
 
   filter(wanted) {
     this.#filter = wanted.trim();
-    return this.refresh();
+    this.refresh();
   }
 
   choose(id) {
