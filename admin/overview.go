@@ -18,8 +18,6 @@ const namedPerCounted = 10
 type overview struct {
 	Trees []treeLine `json:"trees"`
 	Total int        `json:"total"`
-	// ahead is how much the lock store's clock is ahead.
-	ahead time.Duration
 }
 
 // treeLine is one tree of the overview.
@@ -33,10 +31,10 @@ type treeLine struct {
 }
 
 // lookAtTrees looks at all trees.
-func (p *page) lookAtTrees(ctx context.Context) (any, error) {
+func (p *page) lookAtTrees(ctx context.Context) (view any, ahead time.Duration, err error) {
 	trees, err := p.locks.Trees(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	slices.SortFunc(trees, func(a, b pathlock.Tree) int {
 		return cmp.Or(cmp.Compare(a.Namespace(), b.Namespace()), cmp.Compare(a.ID(), b.ID()))
@@ -48,15 +46,15 @@ func (p *page) lookAtTrees(ctx context.Context) (any, error) {
 		if i < p.config.MaxTrees && time.Now().Before(counting) {
 			s, err := p.locks.Snapshot(ctx, tree)
 			if err != nil {
-				return nil, err
+				return nil, 0, err
 			}
-			o.ahead = time.Until(s.Now)
+			ahead = time.Until(s.Now)
 			line.Holders, line.Waiters = new(len(s.Holders)), new(len(s.Waiters))
 			line.HeldSince, line.WaitingSince = oldest(s.Holders), oldest(s.Waiters)
 		}
 		o.Trees = append(o.Trees, line)
 	}
-	return o, nil
+	return o, ahead, nil
 }
 
 // oldest returns when the first of the holds or waits began.
@@ -78,12 +76,7 @@ func stamp(t time.Time) *time.Time {
 }
 
 func (p *page) serveTrees(w http.ResponseWriter, r *http.Request) {
-	view, err := p.cache.of(r.Context(), pathlock.Tree{}, 2*p.config.Poll, p.lookAtTrees)
-	if err != nil {
-		p.failLook(w, err)
-		return
-	}
-	answer(w, r, view, view.(overview).ahead)
+	p.serveLook(w, r, pathlock.Tree{}, 2*p.config.Poll, p.lookAtTrees)
 }
 
 func (p *page) serveTree(w http.ResponseWriter, r *http.Request) {
@@ -92,16 +85,25 @@ func (p *page) serveTree(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	view, err := p.cache.of(r.Context(), tree, p.config.Poll, func(ctx context.Context) (any, error) {
+	p.serveLook(w, r, tree, p.config.Poll, func(ctx context.Context) (any, time.Duration, error) {
 		s, err := p.locks.Snapshot(ctx, tree)
 		s.Tree = tree
-		return p.view(s), err
+		return p.view(s), time.Until(s.Now), err
 	})
-	if err != nil {
-		p.failLook(w, err)
+}
+
+// serveLook answers with what a look has seen that is no older than every, or looks.
+func (p *page) serveLook(w http.ResponseWriter, r *http.Request, tree pathlock.Tree, every time.Duration, look look) {
+	view, ahead, err := p.cache.of(r.Context(), tree, every, look)
+	if err == nil {
+		answer(w, r, view, ahead)
 		return
 	}
-	answer(w, r, view, view.(treeView).ahead)
+	refused := problemOf(err)
+	if l, ok := p.locks.(interface{ Degraded() time.Time }); ok && refused.Status == http.StatusServiceUnavailable {
+		refused.DegradedSince = stamp(l.Degraded())
+	}
+	fail(w, refused)
 }
 
 // treeOf returns the tree that a request names.

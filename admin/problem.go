@@ -55,15 +55,6 @@ func problemOf(err error) *refusal {
 	return p
 }
 
-// failLook answers a request for locks that could not be read.
-func (p *page) failLook(w http.ResponseWriter, err error) {
-	refused := problemOf(err)
-	if l, ok := p.locks.(interface{ Degraded() time.Time }); ok && refused.Status == http.StatusServiceUnavailable {
-		refused.DegradedSince = stamp(l.Degraded())
-	}
-	fail(w, refused)
-}
-
 // fail answers a request that failed.
 func fail(w http.ResponseWriter, err error) {
 	p := problemOf(err)

@@ -22,8 +22,6 @@ type treeView struct {
 	// Holders are in the order of their fences, and Waiters in that of their arrival.
 	Holders []entry `json:"holders"`
 	Waiters []entry `json:"waiters"`
-	// ahead is how much the lock store's clock is ahead.
-	ahead time.Duration
 }
 
 // party is who holds, waits, or waited.
@@ -64,7 +62,7 @@ type edge struct {
 
 // view returns what to show of a snapshot.
 func (p *page) view(s pathlock.Snapshot) treeView {
-	v := treeView{Namespace: s.Tree.Namespace(), ID: s.Tree.ID(), Fence: s.Fence, Holders: []entry{}, Waiters: []entry{}, ahead: time.Until(s.Now)}
+	v := treeView{Namespace: s.Tree.Namespace(), ID: s.Tree.ID(), Fence: s.Fence, Holders: []entry{}, Waiters: []entry{}}
 	texts := p.newRedactor()
 	keys := entryKeys(&s)
 	blockers := s.Blockers()

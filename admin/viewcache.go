@@ -22,17 +22,21 @@ type viewCache struct {
 	known map[pathlock.Tree]*cachedView
 }
 
+// look looks at the lock store, whose clock is ahead of this process's.
+type look func(ctx context.Context) (view any, ahead time.Duration, err error)
+
 // cachedView is what was seen at the last look.
 type cachedView struct {
-	mu   sync.Mutex
-	at   time.Time
-	view any
-	err  error
+	mu    sync.Mutex
+	at    time.Time
+	view  any
+	ahead time.Duration
+	err   error
 }
 
 // of returns the latest view of a tree, and looks again if that is older than every. A viewer that
 // leaves ends no look, because others may wait for it.
-func (c *viewCache) of(ctx context.Context, tree pathlock.Tree, every time.Duration, look func(ctx context.Context) (any, error)) (any, error) {
+func (c *viewCache) of(ctx context.Context, tree pathlock.Tree, every time.Duration, look look) (view any, ahead time.Duration, err error) {
 	c.mu.Lock()
 	k := c.known[tree]
 	if k == nil {
@@ -54,12 +58,12 @@ func (c *viewCache) of(ctx context.Context, tree pathlock.Tree, every time.Durat
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 		defer stop()
 		failed := k.err != nil
-		if k.view, k.err = look(ctx); k.err != nil && !failed {
+		if k.view, k.ahead, k.err = look(ctx); k.err != nil && !failed {
 			c.log.WarnContext(ctx, "pathlock admin: a look at the locks failed", "tree", tree.String(), "error", k.err)
 		}
 		k.at = time.Now()
 	}
-	return k.view, k.err
+	return k.view, k.ahead, k.err
 }
 
 // forget makes the next viewer look anew at a tree.
