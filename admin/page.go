@@ -5,7 +5,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -27,15 +26,12 @@ type locker interface {
 	ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error
 }
 
-var _ locker = (*pathlock.Locker)(nil)
-
 // page is the admin page with its API.
 type page struct {
 	locks   locker
 	config  Config
 	hosts   web.Hosts
 	origins *http.CrossOriginProtection
-	html    *template.Template
 	routes  map[string]*operation
 	cache   viewCache
 }
@@ -54,9 +50,7 @@ func New(locks locker, config Config) (http.Handler, error) {
 	}
 	p.routes = p.operations()
 	p.routes["/"] = &operation{method: http.MethodGet, anybody: true, serve: p.servePage}
-	if p.html, err = p.addAssets(); err != nil {
-		return nil, err
-	}
+	p.addAssets()
 	return p, nil
 }
 
@@ -143,7 +137,7 @@ func (p *page) servePage(w http.ResponseWriter, r *http.Request) {
 	_, i := language.MatchStrings(language.NewMatcher(languages), r.URL.Query().Get("lang"), r.Header.Get("Accept-Language"))
 	_, refused := p.mayRelease(r)
 	var page bytes.Buffer
-	err := p.html.Execute(&page, struct {
+	err := document.Execute(&page, struct {
 		Lang, Instance      string
 		MayRelease, History bool
 		PollMS              int64
@@ -175,6 +169,9 @@ func protect(h http.Header) {
 //go:embed assets
 var embedded embed.FS
 
+// document is the template of the page itself.
+var document = template.Must(template.ParseFS(embedded, "assets/page.html"))
+
 // types are the content types of assets. Files of other types are not served.
 var types = map[string]string{
 	".js":  "text/javascript; charset=utf-8",
@@ -182,21 +179,15 @@ var types = map[string]string{
 	".svg": "image/svg+xml",
 }
 
-// addAssets adds routes for the embedded files, and returns the page's template.
-func (p *page) addAssets() (*template.Template, error) {
-	entries, err := embedded.ReadDir("assets")
-	if err != nil {
-		return nil, fmt.Errorf("admin: %w", err)
-	}
+// addAssets adds routes for the embedded files, which can always be read.
+func (p *page) addAssets() {
+	entries, _ := embedded.ReadDir("assets")
 	for _, e := range entries {
 		kind := types[path.Ext(e.Name())]
 		if kind == "" {
 			continue
 		}
-		body, err := embedded.ReadFile("assets/" + e.Name())
-		if err != nil {
-			return nil, fmt.Errorf("admin: %w", err)
-		}
+		body, _ := embedded.ReadFile("assets/" + e.Name())
 		etag := `"` + hashed(string(body)) + `"`
 		// Browsers keep the file, and ask each time whether it has changed.
 		p.routes["/assets/"+e.Name()] = &operation{method: http.MethodGet, anybody: true, serve: func(w http.ResponseWriter, r *http.Request) {
@@ -206,5 +197,4 @@ func (p *page) addAssets() (*template.Template, error) {
 			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 		}}
 	}
-	return template.ParseFS(embedded, "assets/page.html")
 }
