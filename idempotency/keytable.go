@@ -85,23 +85,16 @@ func Schema(database, table string) (string, error) {
 // Migrate makes the table of keys if it is missing. Several instances may call it at once.
 func (k *Keys) Migrate(ctx context.Context) error {
 	// PostgreSQL refuses one of two that create a table at the same instant.
-	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, k.create(ctx) },
-		backoff.WithBackOff(backoff.NewConstantBackOff(maxPause)), backoff.WithMaxTries(tries))
+	_, err := backoff.Retry(ctx, func() (done struct{}, err error) {
+		for statement := range strings.SplitSeq(strings.TrimSuffix(k.sql.create, ";"), ";\n") {
+			if err = k.session(ctx).Exec(statement).Error; err != nil {
+				break
+			}
+		}
+		return done, err
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(maxPause)), backoff.WithMaxTries(tries))
 	if err != nil {
 		return fmt.Errorf("idempotency: creating the table %s: %w", k.config.Table, err)
-	}
-	return nil
-}
-
-// create runs the statements of the schema.
-func (k *Keys) create(ctx context.Context) error {
-	for statement := range strings.SplitSeq(k.sql.create+"\n", ";\n") {
-		if strings.TrimSpace(statement) == "" {
-			continue
-		}
-		if err := k.session(ctx).Exec(statement).Error; err != nil {
-			return err
-		}
 	}
 	return nil
 }
