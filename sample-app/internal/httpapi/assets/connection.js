@@ -51,23 +51,24 @@ export class Connection extends Emitter {
     // An answer that is not the app's is that of a proxy.
     const away = refusal && (refusal.unanswered || refusal.status >= 500 && refusal.kind === 'unknown');
     this.#become(away ? 'away' : 'live');
-    if (!away) this.#locks({ now: answer?.now, locks: answer }, refusal?.kind ?? '');
+    if (!away) {
+      this.trouble = refusal?.kind ?? '';
+      this.emit('locks', { now: answer?.now, locks: answer });
+    }
     if (answer) {
       this.emit('changed', answer.revision);
       this.emit('asked');
     }
   }
 
-  #locks(news, trouble) {
-    this.trouble = trouble;
-    this.emit('locks', news);
-  }
-
   #become(state) {
     if (state === 'live') this.heard = Date.now();
     if (this.state === state) return;
     this.state = state;
-    if (state !== 'live') this.#locks({ locks: null }, '');
+    if (state !== 'live') {
+      this.trouble = '';
+      this.emit('locks', { locks: null });
+    }
     this.emit('state', state);
   }
 }

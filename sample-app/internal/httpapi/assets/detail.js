@@ -35,11 +35,12 @@ export class Detail {
     const node = () => ({ kind: 'suite', id: id(), name: app.nameOf(id()), parent: app.tree.parent(id()) });
     const p = this.#parts = {
       title: h('h1', {}),
-      lock: h('div', { class: 'lock-card', role: 'status' }),
+      lock: h('div', { class: 'lock-card', role: 'status' },
+        h('div', {}, h('strong', {}), h('p', {})), h('button', { type: 'button', onclick: () => p.lock.run() })),
     };
     const button = (key, run, kind = '') => h('button', { type: 'button', class: kind, onclick: run, 'data-do': key }, t(key));
     const isRoot = this.#suite === app.tree.root;
-    p.buttons = h('div', { class: 'buttons' },
+    const buttons = h('div', { class: 'buttons' },
       button('newSuite', () => ops.create(id())),
       isRoot ? null : [
         button('rename', () => ops.rename(id())), button('move', () => ops.place(node(), false)),
@@ -47,20 +48,15 @@ export class Detail {
       ]);
     this.#element.replaceChildren(
       h('button', { type: 'button', class: 'quiet back', onclick: () => app.showScreen('tree') }, '‹ ', t('back')),
-      p.title, p.lock, p.buttons, this.#cases.element);
+      p.title, p.lock, buttons, this.#cases.element);
   }
 
   /** Brings what is shown up to date, and leaves what somebody is writing. */
   update() {
-    const { tree, holds } = this.#app, p = this.#parts, id = this.#suite;
+    const { tree, session, holds, operations } = this.#app, p = this.#parts, id = this.#suite, now = holds.now();
     if (!tree.has(id)) return;
     text(p.title, this.#app.nameOf(id));
-    this.#lock(holds.over(tree, id));
-  }
-
-  #lock(over) {
-    const { tree, session, holds, operations } = this.#app, p = this.#parts, id = this.#suite, now = holds.now();
-    const mine = session.edits(id), found = mine ? null : over ?? holds.below(tree, id);
+    const over = holds.over(tree, id), mine = session.edits(id), found = mine ? null : over ?? holds.below(tree, id);
     let kind = 'free', title = '', more = t(holds.complete ? 'lock.free' : holds.known ? 'lock.cut' : 'lock.unknown'), action = { key: 'edit', run: () => operations.edit(id) };
     if (mine) {
       kind = 'mine';
@@ -76,9 +72,6 @@ export class Detail {
       more = t(over?.own ? 'lock.theirsMore' : over ? 'lock.above' : 'lock.below', values);
     }
     p.lock.dataset.kind = kind;
-    if (!p.lock.firstChild) {
-      p.lock.append(h('div', {}, h('strong', {}), h('p', {})), h('button', { type: 'button', onclick: () => p.lock.run() }));
-    }
     const [words, button] = p.lock.children;
     text(words.firstChild, title);
     words.firstChild.hidden = !title;

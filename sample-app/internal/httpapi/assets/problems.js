@@ -30,9 +30,8 @@ export const notDone = (refusal) => refusal.status >= 400 && refusal.status < 50
 export function reason(refusal, now) {
   const { problem } = refusal;
   if (inFlight(refusal)) return t('err.inFlight');
-  if (refusal.kind !== 'locked') {
-    return has('err.' + refusal.kind) ? t('err.' + refusal.kind, { detail: refusal.message }) : t('err.unknown', { detail: refusal.message });
-  }
+  const key = 'err.' + refusal.kind;
+  if (refusal.kind !== 'locked') return t(has(key) ? key : 'err.unknown', { detail: refusal.message });
   const holder = problem.holder;
   if (!holder) return t('err.busy');
   const since = Date.parse(holder.since), until = Date.parse(holder.until);
