@@ -64,7 +64,7 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 		return errors.Join(fmt.Errorf("listen: %w", err), i.Close())
 	}
 	_, _ = fmt.Fprintf(streams.out, "%s%s\n", instance.Listening, listener.Addr())
-	_, _ = fmt.Fprintf(streams.out, "  database  %s\n  locks     %s\n  assertion %s\n", i.DB.Where, i.Store, onOff(c.Assert))
+	_, _ = fmt.Fprintf(streams.out, "  database  %s\n  locks     %s\n  assertion %s\n", i.DB.Where, i.Store, map[bool]string{true: "on", false: "off"}[c.Assert])
 	if i.Unprotected {
 		_, _ = fmt.Fprintln(streams.out, "  no protection at all: trees will be corrupted")
 	}
@@ -78,10 +78,3 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 
 // errCutOff says that requests or releases were cut off when an instance ended.
 var errCutOff = errors.New("not everything could be finished")
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
-}

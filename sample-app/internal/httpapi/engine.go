@@ -80,9 +80,7 @@ func New(config Config) (http.Handler, error) {
 	engine.HandleMethodNotAllowed = true
 	engine.RedirectTrailingSlash = false
 	// Nothing here uses the client's address, so no header may claim one.
-	if err := engine.SetTrustedProxies(nil); err != nil {
-		return nil, fmt.Errorf("httpapi: %w", err)
-	}
+	engine.ForwardedByClientIP = false
 	engine.NoRoute(a.refuseRoute)
 	engine.NoMethod(func(c *gin.Context) {
 		a.refuseUnread(c, middleware.NewProblem(http.StatusMethodNotAllowed, "method-not-allowed",

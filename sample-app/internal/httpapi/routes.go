@@ -171,23 +171,11 @@ func (a *api) answer(c *gin.Context, r route) {
 		a.fail(c, err)
 	case r.status == http.StatusNoContent:
 		c.Status(r.status)
-	case r.kept():
-		a.keep(c, body)
+	case r.method == http.MethodGet && r.path == casesOfSuite:
+		// Browsers keep these: windows ask for the cases of a suite once a second, texts and all.
+		content, _ := json.Marshal(body) // cases can always be encoded
+		send(c.Writer, c.Request, "application/json; charset=utf-8", content)
 	default:
 		c.JSON(r.status, body)
 	}
-}
-
-// kept reports whether browsers may keep the answers of a route: windows ask for the cases of a
-// suite once a second, texts and all.
-func (r route) kept() bool { return r.method == http.MethodGet && r.path == casesOfSuite }
-
-// keep answers with a body that browsers keep.
-func (a *api) keep(c *gin.Context, body any) {
-	content, err := json.Marshal(body)
-	if err != nil {
-		a.fail(c, err)
-		return
-	}
-	send(c.Writer, c.Request, "application/json; charset=utf-8", content)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
@@ -162,7 +163,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 		Asserted:      config.Assert,
 		Rule:          config.Rule,
 		Namespace:     config.Namespace,
-		Metrics:       m.handler(),
+		Metrics:       promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, EnableOpenMetrics: true}), // with exemplars
 		Observe:       observe,
 		Log:           config.Log,
 		Draining:      i.draining.Load,

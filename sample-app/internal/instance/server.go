@@ -61,16 +61,15 @@ func (i *Instance) Serve(ctx context.Context, listener net.Listener, drain time.
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(listener) }()
+	drained := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		i.draining.Store(true)
+		time.AfterFunc(drain, func() { close(drained) })
+	})
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
-	case <-ctx.Done():
-	}
-	i.draining.Store(true)
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
-	case <-time.After(drain):
+	case <-drained:
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), DrainTimeout)
 	defer cancel()

@@ -52,8 +52,8 @@ const readConnections = 4
 const answerTimeout = 30 * time.Second
 
 // OpenDB opens the database that a URL names, as [sqlopen.Parse] reads it. It does not connect: the
-// first statement does. There are at most so many connections to a server, 20 for 0; a file has the
-// number it needs.
+// first statement does. It keeps at most that many connections to a server, 20 if connections is 0.
+// A file has as many as it needs.
 func OpenDB(url string, connections int) (*DB, error) {
 	connections = cmp.Or(connections, defaultConnections)
 	d, err := sqlopen.Parse(url)
@@ -140,8 +140,8 @@ func (d *DB) useGORM() error {
 
 // Ping reports whether the database answers.
 func (d *DB) Ping(ctx context.Context) error {
-	// The last pool is the one that reads: busy writers do not mean that the database is gone.
-	if err := d.pools[len(d.pools)-1].PingContext(ctx); err != nil {
+	// Busy writers do not mean that the database is gone.
+	if err := d.readPool().PingContext(ctx); err != nil {
 		return fmt.Errorf("database: ping %s: %w", d.Where, err)
 	}
 	return nil
@@ -149,6 +149,9 @@ func (d *DB) Ping(ctx context.Context) error {
 
 // Pool returns the connection pool that writes.
 func (d *DB) Pool() *sql.DB { return d.pools[0] }
+
+// readPool returns the one that reads, which may be the same.
+func (d *DB) readPool() *sql.DB { return d.pools[len(d.pools)-1] }
 
 // Close closes all connections.
 func (d *DB) Close() error {

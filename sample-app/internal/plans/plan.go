@@ -170,11 +170,7 @@ func (s *Service) Check(ctx context.Context, planID int64) (Report, error) {
 	if err != nil {
 		return report, err
 	}
-	pool, err := s.db.Read.DB()
-	if err != nil {
-		return report, err
-	}
-	checker, err := fsck.New(ctx, pool, fsck.Dialect(s.db.Read.Name()), table)
+	checker, err := fsck.New(ctx, s.db.readPool(), s.db.Dialect, table)
 	if err != nil {
 		return report, err
 	}

@@ -121,10 +121,8 @@ func (t *tally) count(status int, err error, took time.Duration) {
 	t.failures = t.failures[:min(len(t.failures), shownFailures)]
 }
 
-// quantile returns the time within which a fraction q of all requests was answered.
+// quantile returns the time within which a fraction q of all requests was answered, once all are.
 func (t *tally) quantile(q float64) time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if len(t.took) == 0 {
 		return 0
 	}
