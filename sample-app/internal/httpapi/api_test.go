@@ -109,7 +109,7 @@ func TestKeys_nothingChangesWithoutItsAnswer(t *testing.T) {
 		"a deletion of a case":   s.DeleteCase(ctx, ids["k"]),
 		"a deletion of a plan":   s.DeletePlan(ctx, ids["plan"]),
 		"a purge of the bin":     s.Purge(ctx, ids["plan"]),
-		"an edit without a path": testerr.Of(s.EditCase(ctx, ids["k"], map[string]any{"body": "x"})),
+		"an edit without a path": testerr.Of(s.EditCase(ctx, ids["k"], plans.CaseChange{Body: new("x")})),
 	} {
 		testerr.Is(t, what+" whose answer is not recorded", err, failed)
 	}

@@ -79,7 +79,7 @@ type input struct {
 	name, body, note string
 	parent           int64
 	lasts            time.Duration
-	change           map[string]any
+	change           plans.CaseChange
 	names            plans.Import
 }
 
@@ -247,15 +247,14 @@ func (f *fields) duration(name string) time.Duration {
 }
 
 // caseChange reads a name, a body, or both.
-func (f *fields) caseChange() map[string]any {
-	change := map[string]any{}
+func (f *fields) caseChange() (change plans.CaseChange) {
 	if f.has("name") {
-		change["name"] = f.name()
+		change.Name = new(f.name())
 	}
 	if f.has("body") {
-		change["body"] = f.text("body")
+		change.Body = new(f.text("body"))
 	}
-	if len(change) == 0 {
+	if change == (plans.CaseChange{}) {
 		f.invalid("name", "or body is missing")
 	}
 	return change

@@ -30,11 +30,21 @@ func (s *Service) CreateCase(ctx context.Context, suiteID int64, name, body stri
 	})
 }
 
-// EditCase changes the columns "name", "body", or both, of a case.
-func (s *Service) EditCase(ctx context.Context, id int64, change map[string]any) (Case, error) {
+// CaseChange is what [Service.EditCase] changes. A nil field stays as it is.
+type CaseChange struct{ Name, Body *string }
+
+// EditCase changes a case's name, its body, or both.
+func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (Case, error) {
+	assigned := map[string]any{}
+	if change.Name != nil {
+		assigned["name"] = *change.Name
+	}
+	if change.Body != nil {
+		assigned["body"] = *change.Body
+	}
 	return put(ctx, s, func(tx *gorm.DB) (Case, error) {
 		written := Case{ID: id}
-		if err := tx.Model(&written).Updates(change).Error; err != nil {
+		if err := tx.Model(&written).Updates(assigned).Error; err != nil {
 			return written, err
 		}
 		// An UPDATE of a missing case changes no row.
