@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +16,47 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
+
+// Many candidates of several processes lead in turn: never two at once, and each with a larger term
+// than all before. The race detector sees what a second leader would write.
+func TestElection_oneLeadsAtATime(t *testing.T) {
+	in(t, func(f *fixture) {
+		const processes, candidates, terms = 3, 4, 5
+		var (
+			work    sync.WaitGroup
+			leaders atomic.Int64
+			served  int
+			latest  uint64
+		)
+		for p := range processes {
+			e := f.office()
+			for candidate := range candidates {
+				value := fmt.Sprintf("process %d, candidate %d", p, candidate)
+				work.Go(func() {
+					for range terms {
+						l, err := e.Campaign(f.Context(), value)
+						if err != nil {
+							f.Error(err)
+							return
+						}
+						if n := leaders.Add(1); n != 1 || l.Term() <= latest || l.Value() != value {
+							f.Errorf("%s leads as one of %d, in term %d after %d", l.Value(), n, l.Term(), latest)
+						}
+						latest = l.Term()
+						served++
+						leaders.Add(-1)
+						f.resign(l)
+					}
+				})
+			}
+		}
+		work.Wait()
+		if want := processes * candidates * terms; served != want {
+			f.Errorf("%d terms, want %d", served, want)
+		}
+		f.nothingLeft()
+	})
+}
 
 // The next candidate leads as soon as the leader resigns, without waiting for a lease, and
 // candidates lead in the order in which they came. A candidate that gives up is not elected.
