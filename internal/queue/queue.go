@@ -23,17 +23,17 @@
 //
 // # The nodes
 //
-// A [Queue] is a tree of the nodes on which somebody holds or waits. Each has two lists for each
-// mode, in order of arrival. One descent by the names of a path serves a whole claim set, and a
-// request without any conflict on its own nodes is granted after one look at each of them, no
-// matter who waits elsewhere.
+// A [Queue] has a record of each node on which somebody holds or waits, with two lists for each
+// mode, in order of arrival. A request without any conflict on its own nodes is granted after one
+// look at each of them, no matter who waits elsewhere. Claims include the intentions on the nodes
+// above, so no record needs to know those.
 //
-//	├── gate          granted IX: r1 r2 r3     waiting IX: r4
-//	└── root          granted IX: r1 r2 r3     waiting IX: r4
-//	    ├── dir1      granted IX: r1 r2        waiting X:  r4
-//	    │   ├── new   granted X:  r1
-//	    │   └── old   granted X:  r2
-//	    └── dir2      granted X:  r3
+//	gate         granted IX: r1 r2 r3     waiting IX: r4
+//	/            granted IX: r1 r2 r3     waiting IX: r4
+//	/dir1        granted IX: r1 r2        waiting X:  r4
+//	/dir1/new    granted X:  r1
+//	/dir1/old    granted X:  r2
+//	/dir2        granted X:  r3
 //
 // # Waiting
 //

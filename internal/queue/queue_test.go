@@ -2,35 +2,30 @@ package queue
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 	"testing"
 )
 
-// The records of a directory are a list, then a map, then gone, and few of them are kept.
-func TestDirectory_growsAndShrinks(t *testing.T) {
-	const many = 10 * fewChildren
+// A record is there while it has a use, and few unused ones are kept.
+func TestNodes_comeAndGo(t *testing.T) {
+	const many = 2 * mostSpare
 	var q Queue
 	var all []*Request
-	take := func(name string) {
+	for i := range many {
 		r := new(Request)
-		q.Prepare(r, new(Owner), 1, false, []Claim{{name, X}})
+		q.Prepare(r, new(Owner), 1, false, []Claim{{"", IX}, {fmt.Sprintf("/n%d", i), X}})
 		q.Grant(r)
 		all = append(all, r)
 	}
-	for i := range many {
-		take(fmt.Sprintf("/dir/n%d/below", i))
-	}
-	dir := q.root.children.find("dir")
-	for i := range many {
-		if n := dir.children.find(fmt.Sprint("n", i)); n == nil || n.parent != dir || n.uses != 1 {
-			t.Fatalf("n%d is lost: %+v", i, n)
+	root := q.byPath[""]
+	for i, r := range all {
+		if n := q.byPath[fmt.Sprintf("/n%d", i)]; n == nil || n.uses != 1 || n == root || root.uses != many-i {
+			t.Fatalf("n%d is lost: %+v, the root: %+v", i, n, root)
 		}
-	}
-	take(strings.Repeat("/n", 2*mostSpare))
-	for _, r := range all {
 		q.Remove(r)
+		q.Drop(r) // again, which changes nothing
 	}
-	if dir.children.byName != nil || dir.children.listed != 0 || q.root.uses != 0 || q.root.children.first != nil || q.spare != mostSpare {
-		t.Errorf("left: %d uses; %d spare records, want %d", q.root.uses, q.spare, mostSpare)
+	if len(q.byPath) != 0 || q.gate.uses != 0 || len(q.spare) != mostSpare || slices.Contains(q.spare[1:], q.spare[0]) {
+		t.Errorf("left: %d records, %d uses of the gate; %d spare records, want %d", len(q.byPath), q.gate.uses, len(q.spare), mostSpare)
 	}
 }

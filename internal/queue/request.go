@@ -1,9 +1,6 @@
 package queue
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Owner is who asks, with what it has and waits for. It holds something while it has a grant.
 type Owner struct {
@@ -83,13 +80,8 @@ func (q *Queue) Prepare(r *Request, o *Owner, order uint64, gate bool, set []Cla
 	if gate {
 		r.claims[0].mode = X
 	}
-	at, path := &q.root, "" // of the claim before
 	for i, c := range set {
-		for !strings.HasPrefix(c.Node, path) || len(c.Node) > len(path) && c.Node[len(path)] != '/' {
-			at, path = at.parent, path[:strings.LastIndexByte(path, '/')]
-		}
-		at, path = q.nodes.find(at, c.Node[len(path):]), c.Node
-		r.claims = append(r.claims, claim{request: r, node: at, mode: c.Mode, index: int32(i)})
+		r.claims = append(r.claims, claim{request: r, node: q.find(c.Node), mode: c.Mode, index: int32(i)})
 	}
 }
 
