@@ -3,7 +3,7 @@ package pathlock
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/pathlock-go/pathlock/internal/shown"
@@ -80,36 +80,29 @@ func (b Blocker) describe() string {
 	if b.IsZero() {
 		return "held by another owner"
 	}
-	var s strings.Builder
+	s, verb, what := "held by ", "has", b.Mode.String()
 	if b.Waiting {
-		s.WriteString("in the way: ")
-	} else {
-		s.WriteString("held by ")
+		s, verb = "in the way: ", "waits for"
 	}
-	if b.Note != "" {
-		fmt.Fprintf(&s, "%q", b.Note)
-	} else {
-		s.WriteString("owner " + b.Owner.Short())
-	}
-	if b.Owner.Detached() {
-		s.WriteString(" (detached)")
-	}
-	verb := "has"
-	if b.Waiting {
-		verb = "waits for"
-	}
-	what := b.Mode.String()
 	if b.Gate {
 		what = "the gate"
 	}
-	fmt.Fprintf(&s, ", which %s %s", verb, what)
+	if b.Note != "" {
+		s += strconv.Quote(b.Note)
+	} else {
+		s += "owner " + b.Owner.Short()
+	}
+	if b.Owner.Detached() {
+		s += " (detached)"
+	}
+	s += ", which " + verb + " " + what
 	if !b.Since.IsZero() {
-		s.WriteString(" since " + b.Since.UTC().Format(time.RFC3339))
+		s += " since " + b.Since.UTC().Format(time.RFC3339)
 	}
 	if !b.Until.IsZero() {
-		s.WriteString(" until " + b.Until.UTC().Format(time.RFC3339))
+		s += " until " + b.Until.UTC().Format(time.RFC3339)
 	}
-	return s.String()
+	return s
 }
 
 // ConflictError says what a request collided with. It matches [ErrConflict].

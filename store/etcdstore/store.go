@@ -61,11 +61,8 @@ func newConfig(opts []Option) config {
 // another member if there is one. The first waits are short, because a member that hangs keeps its
 // connection, and gets its share of the requests, until the client notices.
 func (c config) patience(n int) time.Duration {
-	return max(min(c.timeout>>4<<min(n, 8), c.longest()), 20*time.Millisecond)
+	return max(min(c.timeout>>4<<min(n, 8), c.timeout/4), 20*time.Millisecond)
 }
-
-// longest is the longest time that one sending may go unanswered.
-func (c config) longest() time.Duration { return c.timeout / 4 }
 
 // WithPrefix sets what the names of all keys begin with. Stores with different prefixes know
 // nothing of each other's locks, unless one prefix begins with the other. A slash is added if the

@@ -16,6 +16,8 @@ package memstore
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,7 +28,8 @@ import (
 
 // store is a [pathlock.Store] in the memory of the process.
 type store struct {
-	fences fences
+	// fence is the latest of all trees: fences keep growing in a tree whose table was forgotten.
+	fence atomic.Uint64
 
 	// life ends with Close.
 	life context.Context
@@ -120,29 +123,26 @@ func (s *store) Snapshot(_ context.Context, tree pathlock.Tree) (seen pathlock.S
 }
 
 // Trees implements [pathlock.Store].
-func (s *store) Trees(context.Context) ([]pathlock.Tree, error) {
-	all, err := s.useAll()
-	var trees []pathlock.Tree
-	for _, t := range all {
-		t.enter()
-		if !t.IsEmpty() {
-			trees = append(trees, t.Tree())
-		}
-		t.leave()
-		s.unuse(t)
+func (s *store) Trees(ctx context.Context) (trees []pathlock.Tree, err error) {
+	s.mu.Lock()
+	all := slices.Collect(maps.Keys(s.tables))
+	s.mu.Unlock()
+	for _, tree := range all {
+		_ = s.within(tree, func(t *table) error { // which fails after Close, as Ping does
+			if !t.IsEmpty() {
+				trees = append(trees, tree)
+			}
+			return nil
+		})
 	}
-	return trees, err
+	return trees, s.Ping(ctx)
 }
 
 // Local implements [pathlock.Store].
 func (s *store) Local() bool { return true }
 
 // Ping implements [pathlock.Store]. It fails only after Close.
-func (s *store) Ping(context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.refusal()
-}
+func (s *store) Ping(context.Context) error { return s.refusal() }
 
 // Close implements [pathlock.Store]. Nobody can ask for the locks any more.
 func (s *store) Close(context.Context) error {
@@ -155,7 +155,7 @@ func (s *store) Close(context.Context) error {
 // errClosed is the error of every call to a store that has been closed.
 var errClosed = fmt.Errorf("pathlock/memstore: %w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed)
 
-// refusal returns errClosed after Close. It expects mu to be locked.
+// refusal returns errClosed after Close.
 func (s *store) refusal() error {
 	if s.life.Err() != nil {
 		return errClosed
@@ -185,25 +185,13 @@ func (s *store) use(tree pathlock.Tree) (*table, error) {
 	t := s.tables[tree]
 	if t == nil {
 		if t, _ = s.empty.Get().(*table); t == nil {
-			t = &table{Table: locktable.New(pathlock.Tree{}, s.fences.next, endWait)}
+			t = &table{Table: locktable.New(pathlock.Tree{}, s.next, endWait)}
 		}
 		t.Reset(tree)
 		s.tables[tree] = t
 	}
 	t.users++
 	return t, nil
-}
-
-// useAll is use for all tables.
-func (s *store) useAll() ([]*table, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := make([]*table, 0, len(s.tables))
-	for _, t := range s.tables {
-		t.users++
-		all = append(all, t)
-	}
-	return all, s.refusal()
 }
 
 // unuse undoes use. A table that is empty and without users is forgotten.
@@ -218,19 +206,14 @@ func (s *store) unuse(t *table) {
 	}
 }
 
-// fences makes the fences of all trees of a store, so that they keep growing in a tree whose table
-// was forgotten. A fence is at least the time in microseconds since 1970. So fences also grow
-// across a restart of the process, beside a database that remembers older ones.
-type fences struct {
-	last atomic.Uint64
-}
-
-// next returns a fence that is greater than all before it.
-func (f *fences) next(now time.Time) uint64 {
+// next returns a fence that is greater than all before it, and at least the time in microseconds
+// since 1970. So fences also grow across a restart of the process, beside a database that remembers
+// older ones.
+func (s *store) next(now time.Time) uint64 {
 	for {
-		last := f.last.Load()
+		last := s.fence.Load()
 		next := max(last+1, uint64(max(0, now.UnixMicro())))
-		if f.last.CompareAndSwap(last, next) {
+		if s.fence.CompareAndSwap(last, next) {
 			return next
 		}
 	}

@@ -209,8 +209,6 @@ const unwatchedTime = 100 * time.Millisecond
 // outcome.
 func (a *attempt) wait(ctx context.Context, v view) (grant pathlock.Grant, over bool, err error) {
 	left := a.req.Wait - time.Since(a.began)
-	timer := time.NewTimer(max(0, min(left, v.look, time.Until(a.asked.Add(a.req.Lease/3)))))
-	defer timer.Stop()
 	changed := make(chan struct{})
 	if v.ticket.Key != "" {
 		watching, stop := context.WithCancel(a.store.open)
@@ -225,7 +223,7 @@ func (a *attempt) wait(ctx context.Context, v view) (grant pathlock.Grant, over 
 	select {
 	case <-changed:
 		return pathlock.Grant{}, false, nil
-	case <-timer.C:
+	case <-time.After(min(left, v.look, time.Until(a.asked.Add(a.req.Lease/3)))):
 		if time.Since(a.began) < a.req.Wait {
 			return pathlock.Grant{}, false, nil
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,12 +20,10 @@ type batcher struct {
 	store *store
 	tree  pathlock.Tree
 
-	mu     sync.Mutex
-	queued []*operation
-	runs   bool
-	// underWay are the operations of the present update whose calls wait for it. stop ends it.
-	underWay []*operation
-	stop     context.CancelFunc
+	// The store's mutex guards these. underWay are the operations of the present update whose calls
+	// wait for it, and stop ends it. queued are those of the next.
+	queued, underWay []*operation
+	stop             context.CancelFunc
 	// tries is how often it has been tried.
 	tries atomic.Int32
 }
@@ -54,27 +51,23 @@ const maxTogether = 64
 // do applies an operation to a tree, and returns when the result is written, but no later than the
 // given moment. After an error, the operation may or may not be applied later.
 func (s *store) do(ctx context.Context, until time.Time, tree pathlock.Tree, op *operation) error {
-	return s.inTime(ctx, until, tree.String(), func(ctx context.Context) error { return s.queue(ctx, tree, op) })
-}
-
-// queue is do for as long as ctx lasts.
-func (s *store) queue(ctx context.Context, tree pathlock.Tree, op *operation) error {
-	op.ctx, op.done = ctx, make(chan struct{})
-	l, err := s.enter(tree)
-	if err != nil {
-		return err
-	}
-	l.add(op)
-	select {
-	case <-op.done:
-		return op.err
-	case <-ctx.Done():
-		end := outrun{ctx.Err(), l.tries.Load()} // before the next update
-		if !l.remove(op) {
-			op.applied.Store(true)
+	return s.inTime(ctx, until, tree.String(), func(ctx context.Context) error {
+		op.ctx, op.done = ctx, make(chan struct{})
+		l, err := s.add(tree, op)
+		if err != nil {
+			return err
 		}
-		return end
-	}
+		select {
+		case <-op.done:
+			return op.err
+		case <-ctx.Done():
+			end := outrun{ctx.Err(), l.tries.Load()} // before the next update
+			if !l.remove(op) {
+				op.applied.Store(true)
+			}
+			return end
+		}
+	})
 }
 
 // outrun is why an update ended without success after so many tries.
@@ -93,8 +86,8 @@ func late(err error) string {
 	return "no answer in time"
 }
 
-// enter returns a tree's batcher, which stays until it has run empty.
-func (s *store) enter(tree pathlock.Tree) (*batcher, error) {
+// add queues an operation at a tree's batcher, which runs until it has none left.
+func (s *store) add(tree pathlock.Tree, op *operation) (*batcher, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -104,31 +97,17 @@ func (s *store) enter(tree pathlock.Tree) (*batcher, error) {
 	if l == nil {
 		l = &batcher{store: s, tree: tree}
 		s.batchers[tree] = l
+		s.running.Go(l.run)
 	}
-	// The batcher counts as used until add has been called.
-	s.running.Add(1)
-	return l, nil
-}
-
-// add queues an operation, and starts the batcher unless it runs.
-func (l *batcher) add(op *operation) {
-	l.mu.Lock()
 	l.queued = append(l.queued, op)
-	start := !l.runs
-	l.runs = true
-	l.mu.Unlock()
-	if start {
-		go l.run()
-	} else {
-		l.store.running.Done()
-	}
+	return l, nil
 }
 
 // remove takes back an operation that nobody waits for any more. It reports whether none of it can
 // have been done. It ends an update that nobody waits for any more.
 func (l *batcher) remove(op *operation) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.store.mu.Lock()
+	defer l.store.mu.Unlock()
 	if i := slices.Index(l.queued, op); i >= 0 {
 		l.queued = slices.Delete(l.queued, i, i+1)
 		return true
@@ -143,7 +122,6 @@ func (l *batcher) remove(op *operation) bool {
 
 // run applies operations until there are none.
 func (l *batcher) run() {
-	defer l.store.running.Done()
 	for {
 		ops, ctx := l.take()
 		if len(ops) == 0 {
@@ -161,14 +139,9 @@ func (l *batcher) run() {
 func (l *batcher) take() ([]*operation, context.Context) {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	n := min(len(l.queued), l.store.portion())
 	if n == 0 {
-		l.runs = false
-		if l.store.batchers[l.tree] == l {
-			delete(l.store.batchers, l.tree)
-		}
+		delete(l.store.batchers, l.tree)
 		return nil, nil
 	}
 	ops := slices.Clone(l.queued[:n])

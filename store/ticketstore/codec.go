@@ -40,9 +40,7 @@ func decode(text []byte) (Ticket, error) {
 	if err := json.Unmarshal(text, &w); err != nil {
 		return Ticket{}, fmt.Errorf("ticketstore: not a ticket: %w", err)
 	}
-	switch w.State {
-	case Waiting, Granted, Refused:
-	default:
+	if !slices.Contains([]TicketState{Waiting, Granted, Refused}, w.State) {
 		return Ticket{}, fmt.Errorf("ticketstore: not a ticket: its state is %q", w.State)
 	}
 	for _, text := range w.Claims {

@@ -63,10 +63,7 @@ func (s *store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 	if err := s.call(ctx, s.latest(), t.Tree, op); err != nil {
 		return pathlock.Transferred{}, err
 	}
-	if refused != nil {
-		return pathlock.Transferred{}, refused
-	}
-	return got, nil
+	return got, refused
 }
 
 // ForceRelease implements [pathlock.Store]. It takes several updates if one cannot write it all.

@@ -220,7 +220,8 @@ func (s *store) portion() int {
 	return maxTogether
 }
 
-// Snapshot implements [pathlock.Store].
+// Snapshot implements [pathlock.Store]. It reads beside the updates of the tree, since a server may
+// still answer what it can only read.
 func (s *store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	until := s.latest()
 	var state State

@@ -30,7 +30,10 @@ func openTransaction(tree pathlock.Tree, state State, quota int) *transaction {
 	tx := &transaction{
 		state: state, fence: max(state.Fence, state.Floor), quota: quota, ended: make(map[*locktable.Request]error), woken: make(map[string]bool),
 	}
-	tx.table = locktable.New(tree, tx.mint, tx.waitEnded)
+	tx.table = locktable.New(tree, func(time.Time) uint64 {
+		tx.fence++
+		return tx.fence
+	}, tx.waitEnded)
 	tx.table.MostWaiters, tx.table.MostOfOwner, tx.table.ClockError = state.MostWaiters, state.MostOfOwner, state.ClockError
 	records := make([]*locktable.Record, 0, len(state.Tickets))
 	last := uint64(0)
@@ -48,12 +51,6 @@ func openTransaction(tree pathlock.Tree, state State, quota int) *transaction {
 	}
 	tx.table.Restore(records, state.Now, state.Fence, last, quota)
 	return tx
-}
-
-// mint makes the fence of a grant.
-func (tx *transaction) mint(time.Time) uint64 {
-	tx.fence++
-	return tx.fence
 }
 
 // waitEnded notes that the wait of a request is over. A ticket that was read is kept, so that its
