@@ -58,8 +58,8 @@ func Routes(ctx context.Context, db *gorm.DB, client redis.UniversalClient) (*gi
 	r.Use(gin.Recovery())
 	r.GET("/dept", h.list)
 	r.POST("/dept", h.create)
-	r.PUT("/dept/:id", h.locks.Lock(lockspec.Move(lockspec.Param("id"), lockspec.JSON("parentId").OrTop())), h.update)
-	r.DELETE("/dept", h.locks.Lock(lockspec.Delete(lockspec.JSON("ids").Each())), h.remove)
+	r.PUT("/dept/:id", h.locks.Lock(lockspec.Move(lockspec.Param("id"), lockspec.JSON("parentId").OrTop()).Asserted()), h.update)
+	r.DELETE("/dept", h.locks.Lock(lockspec.Delete(lockspec.JSON("ids").Each()).Asserted()), h.remove)
 	return r, nil
 }
 
