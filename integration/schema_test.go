@@ -111,8 +111,8 @@ func finds(t *testing.T, db *gorm.DB, want ...treeschema.Check) []gormplugin.Fin
 	return found.Findings
 }
 
-// Sessions that would be REPEATABLE READ are found, wherever that is set. In a database or a session
-// whose encoding is not UTF-8, lengths are not what the plugin takes them for.
+// Sessions that would be REPEATABLE READ are found, wherever that is set. In a database or a
+// session whose encoding is not UTF-8, lengths are not what the plugin takes them for.
 func TestVerify_sessions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

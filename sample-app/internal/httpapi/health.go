@@ -23,13 +23,13 @@ const (
 )
 
 // ready checks that the instance does not end, that the database answers and lets it in, and that
-// the lock store grants locks. Otherwise it says what is wrong. It does not ask whether the database
-// could write: that takes a commit, and an instance whose database is full still serves reads, as
-// all others do.
+// the lock store grants locks. Otherwise it says what is wrong. It does not ask whether the
+// database could write: that takes a commit, and an instance whose database is full still serves
+// reads, as all others do.
 //
 // With readsAlone, it is for load balancers: without locks, reads go on. It still asks the lock
-// store, and counts its failure as the other answer does, since the alerts use that count and nobody
-// may be writing.
+// store, and counts its failure as the other answer does, since the alerts use that count and
+// nobody may be writing.
 func (a *api) ready(readsAlone bool) handler {
 	return func(r request) (any, error) {
 		if a.Draining() {
