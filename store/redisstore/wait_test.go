@@ -198,7 +198,7 @@ func TestWait_withdrawnAtItsDeadline(t *testing.T) {
 // TestKeys_nothingLeft: after the last release of a tree the fence is left, for a time, and loses
 // no digit meanwhile.
 func TestKeys_nothingLeft(t *testing.T) {
-	const last = 8_999_999_999_999_999 // beyond any clock, and not a round number
+	const last uint64 = 8_999_999_999_999_999 // beyond any clock, and not a round number
 	store, tree := newStore(t), testlock.Tree(t)
 	fence := store.keys.of(tree)[3]
 	testerr.Must(t, store.client.Set(t.Context(), fence, last, long).Err())

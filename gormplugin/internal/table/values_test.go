@@ -47,7 +47,7 @@ func TestConvert_numbers(t *testing.T) {
 		{number, 5, int64(5)}, {number, 5.0, int64(5)}, {number, float32(5), int64(5)}, {number, uint8(5), int64(5)},
 		{number, "5", int64(5)}, {number, json.Number("5"), int64(5)}, {number, new(5.0), int64(5)},
 		{number, 5.9, nil}, {number, "5.9", nil}, {number, json.Number("5.9"), nil}, {number, "x", nil}, {number, math.Inf(1), nil}, {number, math.NaN(), nil},
-		{[]string{"ID", "Pointer"}, float64(1 << 53), nil}, {[]string{"ID", "Pointer"}, float32(1 << 24), nil}, {[]string{"ID", "Pointer"}, 1<<53 + 1, int64(1<<53 + 1)},
+		{[]string{"ID", "Pointer"}, float64(1 << 53), nil}, {[]string{"ID", "Pointer"}, float32(1 << 24), nil}, {[]string{"ID", "Pointer"}, int64(1<<53 + 1), int64(1<<53 + 1)},
 		{[]string{"Small"}, 300, nil}, {[]string{"Small"}, "300", nil}, {[]string{"Count"}, -1, nil}, {[]string{"Count"}, 1 << 16, nil},
 		{[]string{"ID"}, uint64(1 << 63), nil},
 		{[]string{"Text", "Label", "Maybe"}, 65, "65"}, {[]string{"Text", "Label", "Maybe"}, 65.0, "65"}, {[]string{"Text", "Label", "Maybe"}, 4.6, nil},

@@ -88,7 +88,7 @@ func copyChecks() []check {
 			w.must(w.db.Create(file).Error)
 			w.must(w.db.Unscoped().Delete(gone).Error)
 			w.build("/source/below")
-			keys := gorm.Expr("CASE WHEN c.id = ? THEN ? ELSE c.id + ? END", source.ID, gone.ID, 1<<40)
+			keys := gorm.Expr("CASE WHEN c.id = ? THEN ? ELSE c.id + ? END", source.ID, gone.ID, int64(1<<40))
 			_, err := gormplugin.Copy(w.db, new(Suite), source.ID, gormplugin.Below(other.ID), gormplugin.CopyAs("new"), gormplugin.CopyValues(map[string]any{"id": keys}))
 			w.must(err)
 			var now Case
