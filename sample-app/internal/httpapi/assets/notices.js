@@ -2,7 +2,7 @@
 import { $, h, text } from './dom.js';
 import { t } from './i18n.js';
 
-const shortly = 5000;
+const shortly = 10_000; // ms: there may be an Undo to reach
 
 /** Shows that something is done, for a moment. action is {label, run}. */
 export function done(message, action) {
