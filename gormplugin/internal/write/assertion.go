@@ -140,19 +140,19 @@ func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked m
 		end = s.Dialect.UnionAll[2]
 	}
 	selectionOf(t, stmt, ids, s.Dialect.Update).AppendTo(both)
-	both.Add(end)
 	// Where locking reads see the newest rows, the same statement can look below a row that moves.
 	looks := end != "" && s.Dialect.Newest != "" && len(ids) == 1 && len(on.Moves) == 1 && on.Moves[0].Rewrites()
 	if looks {
-		both.Add(" UNION ALL (")
+		both.Add(s.Dialect.UnionAll[1])
 		s.childOf([]*table.Node{on.Moves[0].Node}).AppendTo(both)
-		both.Add(")")
 	}
+	both.Add(end)
 	rows, err := t.Collect(both, s.Dialect.Update != "", false)
 	if err != nil {
 		return nil, hit, err
 	}
 	s.childless = looks
+	live := rows[:0]
 	for _, n := range rows {
 		switch {
 		case slices.Contains(ids, n.ID):
@@ -163,9 +163,10 @@ func (s *statement) lockPlanned(stmt *gorm.Statement, on *plan.Effect) (locked m
 			continue
 		}
 		if !n.Dead {
-			c.Found(slices.Values([]*table.Node{n}))
+			live = append(live, n)
 		}
 	}
+	c.Found(slices.Values(live))
 	locked, err = s.lockRest(c)
 	return locked, hit, err
 }

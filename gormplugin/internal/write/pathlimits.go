@@ -2,13 +2,12 @@ package write
 
 import (
 	"cmp"
-	"errors"
+	"database/sql"
 	"fmt"
 	"slices"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
@@ -50,25 +49,26 @@ func (s *statement) anyBelow(above []*table.Node) (bool, error) {
 		return false, nil
 	}
 	for chunk := range slices.Chunk(above, table.MaxPlaceholders/2) {
+		var found bool
 		var err error
 		if s.Dialect.MisjudgesLists {
-			var one int
 			d := t.Direct(s.DB)
 			addEachBelow(t, d, chunk)
-			err = d.One(&one)
+			err = d.Query(func(*sql.Rows) error {
+				found = true
+				return nil
+			})
 		} else {
-			var found []*table.Node
-			if found, err = t.Read(s.DB, s.childOf(chunk)); err == nil && len(found) == 0 {
-				err = gorm.ErrRecordNotFound
-			}
-		}
-		if errors.Is(err, gorm.ErrRecordNotFound) {
-			continue
+			var rows []*table.Node
+			rows, err = t.Read(s.DB, s.childOf(chunk))
+			found = len(rows) > 0
 		}
 		if err != nil {
 			return false, fmt.Errorf("gormplugin: looking below rows of %s: %w", t.TableName, err)
 		}
-		return true, nil
+		if found {
+			return true, nil
+		}
 	}
 	return false, nil
 }
