@@ -32,6 +32,7 @@ type page struct {
 	config  Config
 	hosts   web.Hosts
 	origins *http.CrossOriginProtection
+	html    *template.Template
 	routes  map[string]*operation
 	cache   viewCache
 }
@@ -46,6 +47,7 @@ func New(locks locker, config Config) (http.Handler, error) {
 	}
 	p := &page{
 		locks: locks, config: config, hosts: web.NewHosts(config.Hosts...), origins: http.NewCrossOriginProtection(),
+		html:  template.Must(template.ParseFS(embedded, "assets/page.html")), // which is known to parse
 		cache: viewCache{log: config.Log, known: make(map[pathlock.Tree]*cachedView)},
 	}
 	p.routes = p.operations()
@@ -137,7 +139,7 @@ func (p *page) servePage(w http.ResponseWriter, r *http.Request) {
 	_, i := language.MatchStrings(language.NewMatcher(languages), r.URL.Query().Get("lang"), r.Header.Get("Accept-Language"))
 	_, refused := p.mayRelease(r)
 	var page bytes.Buffer
-	err := document.Execute(&page, struct {
+	err := p.html.Execute(&page, struct {
 		Lang, Instance      string
 		MayRelease, History bool
 		PollMS              int64
@@ -168,9 +170,6 @@ func protect(h http.Header) {
 
 //go:embed assets
 var embedded embed.FS
-
-// document is the template of the page itself.
-var document = template.Must(template.ParseFS(embedded, "assets/page.html"))
 
 // types are the content types of assets. Files of other types are not served.
 var types = map[string]string{
