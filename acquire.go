@@ -149,7 +149,7 @@ func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition
 		return granted, sent, err
 	}
 	acquisition.Waiting()
-	if underWay.Wait(ctx) > 0 {
+	if underWay.Wait(ctx) > 0 || ctx.Err() != nil {
 		return granted, sent, err
 	}
 	again := acquisition.after(sent)

@@ -83,6 +83,8 @@ type distant struct {
 	acquires, releases time.Duration // how long its answers take
 	// lost is how many acquisitions find that what their owner held is lost.
 	lost int
+	// refused, if it is set, runs before a refusal arrives.
+	refused func()
 }
 
 func (s *distant) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
@@ -97,6 +99,9 @@ func (s *distant) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlo
 		return pathlock.Grant{}, pathlock.ErrLost
 	}
 	g, err := s.Watched.Acquire(ctx, req)
+	if err != nil && s.refused != nil {
+		s.refused()
+	}
 	g.Asked = time.Time{} // it cannot tell
 	return g, err
 }
@@ -122,6 +127,9 @@ func TestAcquire_EndsInTime(t *testing.T) {
 		},
 		"a release under way that leaves no time": {
 			acquires: medium, before: releasing, want: pathlock.ErrConflict, took: storeTimeout,
+		},
+		"a release under way, and a caller that gives up once refused": {
+			acquires: short / 4, before: leavingOnceRefused, want: pathlock.ErrConflict, took: short/4 + releaseTime,
 		},
 		"a grant later than its lease, and a release that takes long": {
 			acquires: short, releases: medium, lease: short, want: pathlock.ErrLost, took: short,
@@ -169,6 +177,17 @@ func releasing(t *testing.T, l *pathlock.Locker, s *distant) context.Context {
 	s.releases = releaseTime
 	acquire(t.Context(), t, l, "X /a").ReleaseInBackground(t.Context())
 	return t.Context()
+}
+
+// leavingOnceRefused begins such a release, too. It returns a context that has ended when the store
+// refuses a request.
+func leavingOnceRefused(t *testing.T, l *pathlock.Locker, s *distant) context.Context {
+	ctx, leave := context.WithCancel(releasing(t, l, s))
+	s.refused = func() {
+		time.Sleep(releaseTime)
+		leave()
+	}
+	return ctx
 }
 
 // holdingUntilAsked returns the context of a scope whose only lock is released while it asks for
