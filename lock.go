@@ -45,6 +45,7 @@ type Lock struct {
 	cancel context.CancelCauseFunc // of actual
 	ended  bool                    // by endContext, with cause
 	late   bool                    // the parent ended before endContext
+	used   atomic.Bool             // actual is set, or ended
 	cause  error
 }
 
@@ -156,6 +157,7 @@ type lockContext Lock
 // endContext ends the lock's context, as a [context.CancelCauseFunc] does.
 func (k *Lock) endContext(cause error) {
 	k.mu.Lock()
+	k.used.Store(true)
 	cancel := k.cancel
 	if k.limit != nil {
 		k.limit.timer.Stop()
@@ -207,6 +209,7 @@ func (c *lockContext) context() context.Context {
 	if c.actual != nil {
 		return c.actual
 	}
+	c.used.Store(true)
 	parent := c.parent
 	if c.ended && !c.late {
 		// endContext came first, so its cause counts and not the parent's.
@@ -260,6 +263,9 @@ func (c *lockContext) Err() error {
 
 // err is Err without a look at the clock by this lock.
 func (c *lockContext) err() error {
+	if !c.used.Load() {
+		return endedSoFar(c.parent)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {

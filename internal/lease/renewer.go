@@ -133,7 +133,7 @@ func (r *Renewer[K, H]) Expire(l *Lease[H]) error {
 // HasEnded reports whether a lease has ended by either clock.
 func (r *Renewer[K, H]) HasEnded(l *Lease[H]) bool {
 	now := time.Now()
-	return int64(now.Sub(r.epoch)) >= l.deadline.monotonic.Load() || now.Add(r.ahead).UnixNano() >= l.deadline.wall.Load()
+	return int64(now.Sub(r.epoch)) >= l.deadline.monotonic.Load() || now.UnixNano()+int64(r.ahead) >= l.deadline.wall.Load()
 }
 
 // RenewNow makes those leases of a key due whose holders match.
