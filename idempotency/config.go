@@ -15,6 +15,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/web"
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
@@ -27,12 +28,10 @@ const (
 
 // The defaults of [Config].
 const (
-	defaultWait        = 5 * time.Second
-	defaultLease       = time.Minute
-	defaultKeep        = 24 * time.Hour
-	defaultMaxBody     = 1 << 20
-	defaultBodyTimeout = 10 * time.Second
-	defaultMaxAnswer   = 256 << 10
+	defaultWait      = 5 * time.Second
+	defaultLease     = time.Minute
+	defaultKeep      = 24 * time.Hour
+	defaultMaxAnswer = 256 << 10
 )
 
 // Config is how keys are handled. Scope is required for requests.
@@ -117,8 +116,8 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 	config.Wait = cmp.Or(config.Wait, defaultWait)
 	config.Lease = cmp.Or(config.Lease, defaultLease)
 	config.Keep = cmp.Or(config.Keep, defaultKeep)
-	config.MaxBody = cmp.Or(config.MaxBody, defaultMaxBody)
-	config.BodyTimeout = cmp.Or(config.BodyTimeout, defaultBodyTimeout)
+	config.MaxBody = cmp.Or(config.MaxBody, web.DefaultMaxBody)
+	config.BodyTimeout = cmp.Or(config.BodyTimeout, web.DefaultBodyTimeout)
 	config.MaxAnswer = cmp.Or(config.MaxAnswer, defaultMaxAnswer)
 	config.Table = cmp.Or(config.Table, defaultTable)
 	config.Log = cmp.Or(config.Log, slog.Default())

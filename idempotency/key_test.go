@@ -3,6 +3,7 @@ package idempotency
 import (
 	"database/sql"
 	"errors"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -39,14 +40,18 @@ func TestKey_isReadWithAndWithoutQuotes(t *testing.T) {
 	}
 }
 
-// Two forms that were parsed before would look the same, of whichever length they are.
+// Two forms that were parsed before would look the same, of whichever length they are. Before that,
+// the body counts, even if there is no limit.
 func TestFingerprint_missesABodyThatWasRead(t *testing.T) {
-	k := &Keys{config: Config{MaxBody: 100}}
+	k := &Keys{config: Config{MaxBody: math.MaxInt64}}
 	for _, length := range []int64{6, -1} {
 		c, _ := gin.CreateTestContext(httptest.NewRecorder())
 		c.Request = httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("name=x"))
 		c.Request.Header.Set("Content-Type", gin.MIMEPOSTForm)
 		c.Request.ContentLength = length
+		if got, err := k.fingerprint(c); err != nil || got != hash(http.MethodPost, "/", "", "name=x") {
+			t.Errorf("of %d unread bytes: %q, %v", length, got, err)
+		}
 		if got := c.PostForm("name"); got != "x" {
 			t.Fatalf("the form has %q", got)
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/web"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -71,10 +71,10 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 	}
 	m.wrong = cmp.Or(m.wrong, locker.Check())
 	m.wait = cmp.Or(config.Wait, locker.Wait())
-	m.config.MaxBody = min(cmp.Or(config.MaxBody, defaultMaxBody), math.MaxInt64-1)
+	m.config.MaxBody = cmp.Or(config.MaxBody, web.DefaultMaxBody)
 	m.config.RetryAfter = cmp.Or(config.RetryAfter, defaultRetryAfter)
 	m.config.MaxHold = cmp.Or(config.MaxHold, defaultMaxHold)
-	m.config.BodyTimeout = cmp.Or(config.BodyTimeout, defaultBodyTimeout)
+	m.config.BodyTimeout = cmp.Or(config.BodyTimeout, web.DefaultBodyTimeout)
 	m.config.Log = cmp.Or(config.Log, slog.Default())
 	if m.config.Retry == nil {
 		m.config.Retry = defaultRetry
@@ -163,10 +163,8 @@ func CheckRoutes(engine *gin.Engine, table lockspec.Table) error {
 
 // Defaults of [Config].
 const (
-	defaultMaxBody     = 1 << 20
-	defaultRetryAfter  = time.Second
-	defaultBodyTimeout = 10 * time.Second
-	defaultMaxHold     = time.Minute
+	defaultRetryAfter = time.Second
+	defaultMaxHold    = time.Minute
 )
 
 // degradedHeader is the header of an answer that says "true" if the lock store was away, and the

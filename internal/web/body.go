@@ -21,6 +21,12 @@ var (
 	ErrGone = errors.New("earlier code has read the body, and has not put it back")
 )
 
+// The bounds of [ReadBody] that the settings named MaxBody and BodyTimeout default to.
+const (
+	DefaultMaxBody     = 1 << 20
+	DefaultBodyTimeout = 10 * time.Second
+)
+
 // keeper is the context of gin, which may keep what it has read of a body.
 type keeper interface {
 	Get(key any) (value any, exists bool)
@@ -72,7 +78,7 @@ func read(w http.ResponseWriter, r *http.Request, limit int64, timeout time.Dura
 		return nil, ErrTooLarge
 	}
 	lift := bound(w, r, timeout)
-	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	body, err := io.ReadAll(io.LimitReader(r.Body, max(limit, limit+1))) // which may overflow
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() || errors.Is(err, os.ErrDeadlineExceeded) {
 		w.Header().Set("Connection", "close")
 		return nil, ErrTimeout
