@@ -1,12 +1,8 @@
 package idempotency
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -67,16 +63,6 @@ func parseString(rest string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%w: the quotes are not closed", errKey)
-}
-
-// hash returns a hash of several texts, each with its length: no two lists have the same bytes.
-func hash(texts ...string) string {
-	h := sha256.New()
-	for _, text := range texts {
-		_ = binary.Write(h, binary.BigEndian, uint64(len(text)))
-		_, _ = io.WriteString(h, text)
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // fingerprint distinguishes requests that were sent under one key.

@@ -2,8 +2,12 @@ package idempotency
 
 import (
 	"context"
+	"crypto/sha256"
 	"embed"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"time"
@@ -133,8 +137,10 @@ const (
 	answered
 )
 
-// row is what the table has about a key.
+// row is what is read about a key. Its primary key is the [hash] of the scope and the key, neither
+// of which is stored. The table also has when the lease and the row end: see sql/mysql/create.sql.
 type row struct {
+	// Fingerprint is the hash of what the key was used for, and Attempt names the latest claim.
 	Fingerprint string
 	Attempt     string
 	State       int
@@ -143,6 +149,16 @@ type row struct {
 	Body        []byte
 	// Lapsed is not 0 once the lease has ended, and Expired once the row counts for nothing.
 	Lapsed, Expired int
+}
+
+// hash returns a hash of several texts, each with its length: no two lists have the same bytes.
+func hash(texts ...string) string {
+	h := sha256.New()
+	for _, text := range texts {
+		_ = binary.Write(h, binary.BigEndian, uint64(len(text)))
+		_, _ = io.WriteString(h, text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // failureOf returns what an error means, even if no plugin is registered with the DB.
