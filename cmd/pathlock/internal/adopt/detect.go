@@ -80,30 +80,6 @@ func (s *shape) siblingName() string {
 	return ""
 }
 
-// How many rows have to agree with a description. A tree that handlers maintain is damaged, so half
-// is enough where names of columns agree, too.
-//
-// enough reports whether at least half of the rows agree.
-func enough(some, all int) bool { return some > 0 && 2*some >= all }
-
-// most reports whether at least four of five rows agree.
-func most(some, all int) bool { return some > 0 && 5*some >= 4*all }
-
-// nearlyAll reports whether at least nineteen of twenty rows agree.
-func nearlyAll(some, all int) bool { return some > 0 && 20*some >= 19*all }
-
-// fits reports whether more rows have a shape than by chance: most of all rows and of those below
-// others, and even more if the names of the columns do not suggest the shape.
-func (v verdict) fits(parentHinted, pathHinted bool) bool {
-	switch {
-	case v.below == 0, !v.parted:
-		return v.parted && pathHinted && most(v.agree, v.rows) || v.below > 0 && parentHinted && pathHinted && most(v.deep, v.below)
-	case parentHinted, pathHinted && (v.deep > 1 || v.rows < 3):
-		return enough(v.agree, v.rows) && enough(v.deep, v.below)
-	}
-	return v.deep > 1 && most(v.agree, v.rows) && most(v.deep, v.below)
-}
-
 // links are the pairs of a key and a parent whose values are mostly keys, or whose name says so if
 // all rows are at the top.
 func (t *table) links() (links []shape) {
@@ -202,48 +178,6 @@ func (s *shape) topMark(keys map[string]bool) (mark string) {
 // alike reports whether a column can hold the keys of another.
 func alike(a, b dialect.ColumnKind) bool {
 	return a == b && (a == dialect.Number || a == dialect.Text || a == dialect.UUID || a == dialect.Bytes)
-}
-
-// withPath returns the shapes in which a column has the path of names, or of keys. That of a broken
-// tree may be wrong in any row, if its spelling is right, and the names of the columns say it.
-func (t *table) withPath(link shape, column string, broken bool) (found []shape) {
-	if broken && (!parentHint.MatchString(link.Parent) || !pathHint.MatchString(column)) {
-		return nil
-	}
-	for _, label := range t.steps(link.Key) {
-		if label == column || label == link.Parent || label == link.Key && len(found) > 0 || broken && label != link.Key && !nameHint.MatchString(label) || t.rows == 0 {
-			continue
-		}
-		link := link
-		link.of, link.owner = t.withoutOwner(column, label)
-		for _, form := range link.of.forms(link, column, label, broken) {
-			s := link
-			if s.Path, s.PathForm, s.Name = column, form, label; label == link.Key {
-				s.Path, s.PathForm, s.Name, s.IDPath, s.IDPathForm = "", "", "", column, form
-			}
-			if v := s.judge(); broken || v.fits(parentHint.MatchString(s.Parent), pathHint.MatchString(column)) {
-				s.agree, s.hints, s.formless = v.agree, s.hint(), !v.parted && !broken
-				found = append(found, s)
-			}
-		}
-	}
-	return best(found)
-}
-
-// merged returns the best shapes. One of names and one of keys over the same parents are one.
-func merged(shapes []shape) []shape {
-	names := best(slices.DeleteFunc(slices.Clone(shapes), func(s shape) bool { return s.Path == "" }))
-	ids := best(slices.DeleteFunc(shapes, func(s shape) bool { return s.Path != "" }))
-	switch {
-	case len(ids) == 0, len(names) > 0 && !enough(ids[0].agree, names[0].agree):
-		return names
-	case len(names) == 0, !enough(names[0].agree, ids[0].agree), !nameHint.MatchString(names[0].Name):
-		return ids
-	case ids[0].Key != names[0].Key || ids[0].Parent != names[0].Parent:
-		return best(append(ids, names...))
-	}
-	names[0].IDPath, names[0].IDPathForm = ids[0].IDPath, ids[0].IDPathForm
-	return names[:1]
 }
 
 // pathless returns the shapes with a parent and no path, by the names of the columns. Of an empty
