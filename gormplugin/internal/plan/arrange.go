@@ -20,23 +20,6 @@ func (u *updating) about(n *Node, err error) error {
 	return &fault.RowError{Table: u.shape.TableName, ID: n.ID, Err: err}
 }
 
-// circling returns a row that the change puts below itself, nil if the rows above n end at the top.
-// A chain of rows may be longer than paths can be, and is no cycle.
-func (u *updating) circling(n *Node) *Node {
-	for range len(u.affected) { // so that n is on the cycle, if there is one above it
-		if n = u.affectedAbove(n); n == nil {
-			return nil
-		}
-	}
-	for range len(u.affected) {
-		if u.Change.ParentOf(n) != n.Parent {
-			break // this is one; in a damaged tree, there may be none
-		}
-		n = u.affectedAbove(n)
-	}
-	return n
-}
-
 // affectedAbove returns the lowest of the affected rows that the change leaves above one, nil if
 // there is none.
 func (u *updating) affectedAbove(n *Node) *Node {

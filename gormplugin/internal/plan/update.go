@@ -150,6 +150,23 @@ func (u *updating) after(n *Node, depth int) (*Node, error) {
 	return &after, nil
 }
 
+// circling returns a row that the change puts below itself, nil if the rows above n end at the top.
+// A chain of rows may be longer than paths can be, and is no cycle.
+func (u *updating) circling(n *Node) *Node {
+	for range len(u.affected) { // so that n is on the cycle, if there is one above it
+		if n = u.affectedAbove(n); n == nil {
+			return nil
+		}
+	}
+	for range len(u.affected) {
+		if u.Change.ParentOf(n) != n.Parent {
+			break // this is one; in a damaged tree, there may be none
+		}
+		n = u.affectedAbove(n)
+	}
+	return n
+}
+
 // relocate enters a row that changes its place.
 func (u *updating) relocate(n, after *Node, restored bool) error {
 	s := u.shape

@@ -2,6 +2,8 @@ package txn
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
@@ -125,4 +127,14 @@ func (a *afterwards) take(step rawsql.SavepointStep) {
 			a.calls[i].undone = true
 		}
 	}
+}
+
+// contain, deferred, logs a panic of a function that was called on a goroutine of the plugin's.
+func (g *Guard) contain(ctx context.Context) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	g.DB.Logger.Error(ctx, "%s", fmt.Sprintf("gormplugin: a function that was called after a transaction panicked: %v\n%s", r, debug.Stack()))
 }

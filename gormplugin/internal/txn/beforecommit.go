@@ -3,8 +3,6 @@ package txn
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 
 	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"gorm.io/gorm"
@@ -85,14 +83,4 @@ func (h *Handle) prepare() error {
 	}
 	done = true
 	return nil
-}
-
-// contain, deferred, logs a panic of a function that was called on a goroutine of the plugin's.
-func (g *Guard) contain(ctx context.Context) {
-	r := recover()
-	if r == nil {
-		return
-	}
-	defer func() { _ = recover() }()
-	g.DB.Logger.Error(ctx, "%s", fmt.Sprintf("gormplugin: a function that was called after a transaction panicked: %v\n%s", r, debug.Stack()))
 }
