@@ -25,7 +25,8 @@ type transaction struct {
 	ended map[*locktable.Request]error
 }
 
-// openTransaction builds a lock table from a tree's tickets.
+// openTransaction builds a lock table from a tree's tickets. Its fences go on from the latest on
+// record, or from the backend's floor if that is higher.
 func openTransaction(tree pathlock.Tree, state State, quota int) *transaction {
 	tx := &transaction{
 		state: state, fence: max(state.Fence, state.Floor), quota: quota, ended: make(map[*locktable.Request]error), woken: make(map[string]bool),
