@@ -21,6 +21,18 @@ func obtain(t *testing.T, s *store, tree pathlock.Tree) *redislock.Lock {
 	return lock
 }
 
+// asksAgain requires that a waiter is told to ask again soon, or not to, where the end of the gate
+// will be told.
+func asksAgain(t *testing.T, s *store, tree pathlock.Tree, soon bool) {
+	t.Helper()
+	req := testlock.Ask(tree, x("/asks"))
+	got := sendAs(t, s, req)
+	if got.status != statusQueued || (got.number(1) <= 200) != soon {
+		t.Errorf("%s %v, want the waiter to ask again soon: %v", got.status, got.rest, soon)
+	}
+	testerr.Must(t, s.ForceRelease(t.Context(), tree, req.Owner))
+}
+
 // TestGate_foreign: what waits for a plain redislock.Obtain gets in after its release, and an owner
 // that holds something does not wait.
 func TestGate_foreign(t *testing.T) {
@@ -36,6 +48,7 @@ func TestGate_foreign(t *testing.T) {
 	testlock.Release(t, store, further)
 	testlock.Release(t, store, early)
 
+	asksAgain(t, store, tree, true)
 	// Both get in after the release, of which redislock tells nobody.
 	node, gate := testlock.Queue(t, store, testlock.Ask(tree, x("/a"))), testlock.Queue(t, store, askGate(tree))
 	testerr.Must(t, lock.Release(t.Context()))
@@ -69,9 +82,11 @@ func TestGate_ours(t *testing.T) {
 	testerr.None(t, obtain(t, store, tree).Release(t.Context()))
 	gate := testlock.Queue(t, store, askGate(tree))
 	requireTaken("while the gate waits for a node lock")
+	asksAgain(t, store, tree, false)
 	testlock.Release(t, store, node)
 	gate.Granted()
 	requireTaken("while the gate is held")
+	asksAgain(t, store, tree, false)
 	if lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: gate.Acquisition.Owner, For: 3 * long}}); err != nil || len(lost) > 0 {
 		t.Fatalf("lost %v, error %v", lost, err)
 	}

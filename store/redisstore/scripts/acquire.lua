@@ -136,6 +136,7 @@ end
 local reply = finish('queued', at)
 local first = call('ZRANGE', DEADLINES, '0', '0', 'WITHSCORES')
 local ms = math.max((first[2] or NOW) - NOW, 0) + 1
-if by == 'gate' then ms = math.min(ms, GATE_RECHECK) end
+-- When a gate that the table knows of goes, its waiters are told.
+if by == 'gate' and node(GATE_NODE).mode ~= X and not closer() then ms = math.min(ms, GATE_RECHECK) end
 reply[3] = int(ms)
 return reply
