@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
@@ -55,7 +56,8 @@ type scripts struct {
 	acquire, release, withdraw, renew, transfer, force, snapshot script
 }
 
-func newScripts() scripts {
+// allScripts returns them, put together once in a process.
+var allScripts = sync.OnceValue(func() scripts {
 	return scripts{
 		acquire:  assemble("acquire", "lib/fence", "fastpath/acquire"),
 		release:  assemble("release", "lib/record", "fastpath/release"),
@@ -65,7 +67,7 @@ func newScripts() scripts {
 		force:    assemble("force"),
 		snapshot: assemble("snapshot"),
 	}
-}
+})
 
 // script is a Lua script that Redis knows by the SHA-1 of its text.
 type script struct {

@@ -53,7 +53,7 @@ func onClient(client redis.UniversalClient, opts []Option) *store {
 		client:   client,
 		config:   c,
 		keys:     k,
-		scripts:  newScripts(),
+		scripts:  allScripts(),
 		listener: newListener(client, k.channel(id)),
 	}
 	s.calls = newCaller(c.timeout, refusalOf(client), s.relocate, s.withdraw)
