@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/parse"
@@ -162,7 +163,13 @@ func (s *Server) script(text string) *lua.FunctionProto {
 	return s.scripts[sha]
 }
 
+// programs has what compile has returned, by the scripts' texts: all servers of a process share it.
+var programs sync.Map
+
 func compile(text string) *lua.FunctionProto {
+	if known, ok := programs.Load(text); ok {
+		return known.(*lua.FunctionProto)
+	}
 	chunk, err := parse.Parse(strings.NewReader(text), "user_script")
 	if err != nil {
 		panic(failure("ERR Error compiling script: " + err.Error()))
@@ -171,6 +178,7 @@ func compile(text string) *lua.FunctionProto {
 	if err != nil {
 		panic(failure("ERR Error compiling script: " + err.Error()))
 	}
+	programs.Store(text, proto)
 	return proto
 }
 
