@@ -1,9 +1,9 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -28,7 +28,7 @@ type ticketServer struct {
 type record struct {
 	version int
 	fence   uint64
-	tickets map[uint64]ticketstore.Ticket
+	tickets []ticketstore.Ticket // in the order of their places
 	// reserved says that a process has reserved the next update.
 	reserved bool
 }
@@ -43,9 +43,14 @@ func (s *ticketServer) open(n *network) (pathlock.Store, func()) {
 
 func (s *ticketServer) of(tree pathlock.Tree) *record {
 	if s.trees[tree] == nil {
-		s.trees[tree] = &record{tickets: make(map[uint64]ticketstore.Ticket)}
+		s.trees[tree] = new(record)
 	}
 	return s.trees[tree]
+}
+
+// find returns where the ticket with a place is, or would be.
+func (r *record) find(place uint64) (at int, there bool) {
+	return slices.BinarySearchFunc(r.tickets, place, func(t ticketstore.Ticket, place uint64) int { return cmp.Compare(t.Place, place) })
 }
 
 // read returns a tree's tickets, and their version.
@@ -53,11 +58,7 @@ func (s *ticketServer) read(tree pathlock.Tree) (ticketstore.State, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.of(tree)
-	state := ticketstore.State{Now: s.clock(), Fence: r.fence, Floor: r.fence, Reserved: r.reserved}
-	for _, place := range slices.Sorted(maps.Keys(r.tickets)) {
-		state.Tickets = append(state.Tickets, r.tickets[place])
-	}
-	return state, r.version
+	return ticketstore.State{Now: s.clock(), Fence: r.fence, Floor: r.fence, Reserved: r.reserved, Tickets: slices.Clone(r.tickets)}, r.version
 }
 
 // write makes changes to a version, and reports whether it was still that. It ends a reservation
@@ -72,13 +73,19 @@ func (s *ticketServer) write(tree pathlock.Tree, version int, reserved bool, c t
 	r.version++
 	r.fence, r.reserved = max(r.fence, c.Fence), r.reserved && !reserved
 	for _, t := range c.Put {
-		r.tickets[t.Place] = t
+		at, there := r.find(t.Place)
+		if !there {
+			r.tickets = slices.Insert(r.tickets, at, t)
+		}
+		r.tickets[at] = t
 		if t.State == ticketstore.Granted && s.fences[grantee{tree, t.Fence}].IsZero() {
 			s.fences[grantee{tree, t.Fence}] = s.clock()
 		}
 	}
 	for _, t := range c.Delete {
-		delete(r.tickets, t.Place)
+		if at, there := r.find(t.Place); there {
+			r.tickets = slices.Delete(r.tickets, at, at+1)
+		}
 	}
 	close(s.written)
 	s.written = make(chan struct{})
@@ -92,7 +99,7 @@ func (s *ticketServer) remember() func() {
 	defer s.mu.Unlock()
 	copies := make(map[pathlock.Tree]*record)
 	for tree, r := range s.trees {
-		copies[tree] = &record{version: r.version, fence: r.fence, tickets: maps.Clone(r.tickets)}
+		copies[tree] = &record{version: r.version, fence: r.fence, tickets: slices.Clone(r.tickets)}
 	}
 	return s.restore(copies)
 }
@@ -105,7 +112,7 @@ func (s *ticketServer) restore(records map[pathlock.Tree]*record) func() {
 		for tree, now := range s.trees {
 			was := records[tree]
 			if was == nil {
-				was = &record{tickets: make(map[uint64]ticketstore.Ticket)}
+				was = new(record)
 			}
 			s.trees[tree] = &record{version: now.version + 1, fence: was.fence, tickets: was.tickets}
 		}
@@ -145,7 +152,7 @@ func (b *tickets) travel(ctx context.Context) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", pathlock.ErrUnavailable, ctx.Err())
+		return errNoAnswer
 	}
 }
 
@@ -172,14 +179,14 @@ func (b *tickets) Update(ctx context.Context, tree pathlock.Tree, _ bool, change
 		if b.random.IntN(2) == 0 {
 			time.AfterFunc(b.takes(), func() { b.write(tree, version, state.Reserved, sent) })
 		}
-		return false, fmt.Errorf("%w: the connection was lost", pathlock.ErrUnavailable)
+		return false, errNoAnswer
 	}
 	time.AfterFunc(b.takes(), func() { answer <- b.write(tree, version, state.Reserved, sent) })
 	select {
 	case written := <-answer:
 		return written, b.travel(ctx)
 	case <-ctx.Done(): // the write is on its way
-		return false, fmt.Errorf("%w: %w", pathlock.ErrUnavailable, ctx.Err())
+		return false, errNoAnswer
 	}
 }
 
@@ -200,11 +207,12 @@ func (b *tickets) Watch(ctx context.Context, tree pathlock.Tree, ticket, before 
 	for {
 		b.mu.Lock()
 		r := b.of(tree)
-		now, there := r.tickets[ticket.Place]
-		_, waits := r.tickets[before.Place]
+		at, there := r.find(ticket.Place)
+		_, waits := r.find(before.Place)
+		same := there && waits && r.tickets[at].State == ticketstore.Waiting && r.tickets[at].Looks == ticket.Looks
 		written := b.written
 		b.mu.Unlock()
-		if !there || !waits || now.State != ticketstore.Waiting || now.Looks != ticket.Looks {
+		if !same {
 			_ = b.travel(ctx)
 			return
 		}
