@@ -89,12 +89,9 @@ func (w *world) crash(at, n int) {
 
 // inspect has the oracle look at what the server has, which it asks by itself.
 func (w *world) inspect() {
-	store, end := w.server.open(nearby())
-	defer end()
-	defer func() { _ = store.Close(context.Background()) }()
 	for _, tree := range trees {
 		believed := w.believed()
-		snapshot, err := store.Snapshot(context.Background(), tree)
+		snapshot, err := w.looks.Snapshot(context.Background(), tree)
 		if err != nil {
 			w.failf("the server does not answer: %v", err)
 			return

@@ -58,6 +58,7 @@ type world struct {
 	small  bool // on package memstore
 	lease  time.Duration
 	server server
+	looks  pathlock.Store // the oracle's
 	// prompt is how soon a waiter learns of its grant where nothing fails.
 	prompt time.Duration
 	epoch  time.Time
@@ -228,6 +229,8 @@ func (w *world) run() {
 	if w.small {
 		instances = 2
 	}
+	looks, end := w.server.open(nearby())
+	w.looks = looks
 	for n := range instances {
 		w.start(fmt.Sprint("i", n))
 	}
@@ -245,6 +248,8 @@ func (w *world) run() {
 	w.workers.Wait()
 	time.Sleep(timeout + 10*time.Second)
 	w.inspect()
+	_ = looks.Close(context.Background())
+	end()
 	for _, i := range w.instances {
 		i.stop()
 	}
