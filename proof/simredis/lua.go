@@ -3,7 +3,6 @@ package simredis
 import (
 	"crypto/sha1"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -227,14 +226,14 @@ func pack(l *lua.LState) int {
 func packInto(b *strings.Builder, v lua.LValue) {
 	switch v := v.(type) {
 	case lua.LString:
-		fmt.Fprintf(b, "s%d:%s", len(v), string(v))
+		b.WriteString("s" + strconv.Itoa(len(v)) + ":" + string(v))
 	case lua.LNumber:
 		text := strconv.FormatFloat(float64(v), 'g', -1, 64)
-		fmt.Fprintf(b, "n%d:%s", len(text), text)
+		b.WriteString("n" + strconv.Itoa(len(text)) + ":" + text)
 	case *lua.LTable:
 		pairs := 0
 		v.ForEach(func(_, _ lua.LValue) { pairs++ })
-		fmt.Fprintf(b, "t%d:", pairs)
+		b.WriteString("t" + strconv.Itoa(pairs) + ":")
 		v.ForEach(func(key, value lua.LValue) {
 			packInto(b, key)
 			packInto(b, value)

@@ -211,15 +211,15 @@ func encode(b *strings.Builder, reply any) {
 	case nil:
 		b.WriteString("$-1\r\n")
 	case string:
-		fmt.Fprintf(b, "$%d\r\n%s\r\n", len(v), v)
+		b.WriteString("$" + strconv.Itoa(len(v)) + "\r\n" + v + "\r\n")
 	case int64:
-		fmt.Fprintf(b, ":%d\r\n", v)
+		b.WriteString(":" + strconv.FormatInt(v, 10) + "\r\n")
 	case status:
 		fmt.Fprintf(b, "+%s\r\n", string(v))
 	case failure:
 		fmt.Fprintf(b, "-%s\r\n", strings.NewReplacer("\r", " ", "\n", " ").Replace(string(v)))
 	case []any:
-		fmt.Fprintf(b, "*%d\r\n", len(v))
+		b.WriteString("*" + strconv.Itoa(len(v)) + "\r\n")
 		for _, item := range v {
 			encode(b, item)
 		}
