@@ -16,6 +16,8 @@ import (
 // time: until Use, the error states [pathlock.FailureDatabase], which the middleware answers by
 // 503.
 //
+// A key whose type writes bytes needs a method UnmarshalText: otherwise, each look-up is an error.
+//
 // Its errors match
 //
 //   - [pathlock.ErrInvalidID] for a text that the key's type cannot hold;

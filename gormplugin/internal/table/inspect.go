@@ -104,8 +104,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		t.Path, t.IDs, t.ByIDs, t.PathForm = t.IDs, nil, true, t.IDsForm
 	}
 	t.BothPaths, t.Nameless = t.IDs != nil, t.Name == nil
-	zero, _ := Plain(reflect.Zero(t.Key.IndirectFieldType).Interface())
-	if _, bytes := zero.(plan.Bytes); bytes && t.HasIDs() {
+	if isBytes(t.Key) && t.HasIDs() {
 		return nil, fmt.Errorf("gormplugin: %s: a path of ids needs keys that are numbers or texts: %s is written as bytes", parsed.Name, t.Key.Name)
 	}
 	if err := t.findMarks(db, s.Table.Deleted, s.Table.DeletedWhen); err != nil {

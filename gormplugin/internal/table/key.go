@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"encoding"
 	"errors"
@@ -39,13 +40,25 @@ func (t *Table) KeyOf(db *gorm.DB, id any) (any, error) {
 	return t.parse(t.Key, text)
 }
 
-// parses reports whether the text form of a column's value differs from what the column holds.
+// parses reports whether a text is not what the column holds, or may be another spelling of that.
 func parses(f *schema.Field) bool {
-	if _, ok := reflect.New(f.IndirectFieldType).Interface().(encoding.TextUnmarshaler); ok {
-		return true
-	}
+	return readsTexts(f) || isBytes(f) || isText(f) && f.IndirectFieldType.Kind() != reflect.String
+}
+
+// readsTexts reports whether a column holds numbers, or values that read a text themselves.
+func readsTexts(f *schema.Field) bool {
+	_, unmarshals := reflect.New(f.IndirectFieldType).Interface().(encoding.TextUnmarshaler)
 	kind := f.IndirectFieldType.Kind()
-	return reflect.Int <= kind && kind <= reflect.Uint64
+	return unmarshals || reflect.Int <= kind && kind <= reflect.Uint64
+}
+
+// checkTextForm refuses a column whose values no text, such as an id in a URL, can state. A type
+// that writes texts scans them, too.
+func checkTextForm(f *schema.Field) error {
+	if readsTexts(f) || isText(f) {
+		return nil
+	}
+	return fmt.Errorf("a %v has no text form: give the type a method UnmarshalText", f.IndirectFieldType)
 }
 
 // parse reads the text form of a column's value, as the column's type does it.
@@ -57,12 +70,15 @@ func (t *Table) parse(f *schema.Field, text string) (any, error) {
 		return fmt.Errorf("%w: %w: %q: %w", pathlock.ErrInvalidID, shown.Inside(t.TableName), shown.Cut(text), err)
 	}
 	target := reflect.New(f.IndirectFieldType)
-	if u, ok := target.Interface().(encoding.TextUnmarshaler); ok {
-		if err := u.UnmarshalText([]byte(text)); err != nil {
+	held := func(err error) (any, error) {
+		if err != nil {
 			return nil, invalid(err)
 		}
 		key, err := Plain(target.Elem().Interface())
 		return t.spell(f, key), err
+	}
+	if u, ok := target.Interface().(encoding.TextUnmarshaler); ok {
+		return held(u.UnmarshalText([]byte(text)))
 	}
 	switch bits := target.Elem().Type(); bits.Kind() {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
@@ -82,9 +98,12 @@ func (t *Table) parse(f *schema.Field, text string) (any, error) {
 			return nil, invalid(fmt.Errorf("not a text"))
 		}
 		return t.spell(f, text), nil
-	default:
-		return nil, invalid(fmt.Errorf("a %v has no text form", bits))
 	}
+	err := checkTextForm(f)
+	if scanner, ok := target.Interface().(sql.Scanner); ok && err == nil {
+		err = scanner.Scan(text)
+	}
+	return held(err)
 }
 
 // ParentKey returns the id of a parent in plain form, nil for the top. A zero value is the id of no

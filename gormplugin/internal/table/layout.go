@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm/schema"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
@@ -64,6 +65,13 @@ func (t *Table) Layout() treeschema.Model {
 func isText(f *schema.Field) bool {
 	zero, _ := Plain(reflect.Zero(f.IndirectFieldType).Interface())
 	_, ok := zero.(string)
+	return ok
+}
+
+// isBytes reports whether a field writes bytes.
+func isBytes(f *schema.Field) bool {
+	zero, _ := Plain(reflect.Zero(f.IndirectFieldType).Interface())
+	_, ok := zero.(plan.Bytes)
 	return ok
 }
 

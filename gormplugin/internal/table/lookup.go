@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -26,22 +27,23 @@ type Lookup struct {
 // LookupBy returns how rows are found by a column, which is named by its field or its own name; by
 // the key if no column is named. It refuses columns by which nobody could find a row.
 func (t *Table) LookupBy(column string, inTree bool) (Lookup, error) {
-	if column == "" {
-		return Lookup{t, t.Key, false}, nil
+	l := Lookup{t, t.Key, false}
+	if column != "" {
+		l = Lookup{t, t.Schema.LookUpField(column), inTree}
 	}
-	l := Lookup{t, t.Schema.LookUpField(column), inTree}
 	refuse := func(why string) (Lookup, error) {
-		return l, fmt.Errorf("gormplugin: %s: rows cannot be found by %q: %s", t.Schema.Name, column, why)
+		return l, fmt.Errorf("gormplugin: %s: rows cannot be found by %q: %s", t.Schema.Name, cmp.Or(column, t.Key.Name), why)
 	}
 	switch {
 	case l.column == nil || l.column.DBName == "":
 		return refuse("the model has no such column")
+	case checkTextForm(l.column) != nil:
+		return refuse(checkTextForm(l.column).Error())
+	case column == "":
 	case inTree && t.Tree == nil:
 		return refuse("the model has no tree column: leave out the tree")
 	case slices.Contains(append(slices.Clone(t.Deletion), t.Parent, t.Tree, t.Version, t.Fence), l.column):
 		return refuse("several rows may have the same value in it")
-	case !parses(l.column) && l.column.IndirectFieldType.Kind() != reflect.String:
-		return refuse(fmt.Sprintf("a %v has no text form", l.column.IndirectFieldType))
 	case !l.isPath():
 	case t.IsLeaf:
 		return refuse("the path of a leaf says nothing of its tree")

@@ -2,7 +2,10 @@ package table
 
 import (
 	"database/sql"
+	"database/sql/driver"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -10,10 +13,13 @@ import (
 	"sync"
 	"testing"
 
+	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
@@ -62,6 +68,51 @@ func TestConvert_numbers(t *testing.T) {
 			if text := fmt.Sprint(reflect.Indirect(reflect.ValueOf(c.value))); err != nil && !strings.Contains(err.Error(), text) {
 				t.Errorf("%s = %s: the error does not name the value: %v", name, text, err)
 			}
+		}
+	}
+}
+
+type (
+	// texted and binary are keys whose types do not unmarshal texts, as those of gorm.io/datatypes.
+	texted [2]byte
+	binary texted
+)
+
+func (k texted) Value() (driver.Value, error) { return hex.EncodeToString(k[:]), nil }
+
+func (k *texted) Scan(value any) error {
+	_, err := hex.Decode(k[:], []byte(value.(string)))
+	return err
+}
+
+func (k binary) Value() (driver.Value, error) { return k[:], nil }
+func (k *binary) Scan(any) error              { return nil }
+
+// A text states a key whose type scans texts. It is no key where the column holds bytes.
+func TestKeyOf_texts(t *testing.T) {
+	type row struct {
+		Texted texted
+		Binary binary
+	}
+	parsed, err := schema.Parse(&row{}, new(sync.Map), schema.NamingStrategy{})
+	testerr.Must(t, err)
+	db := &gorm.DB{Config: &gorm.Config{}}
+	for _, c := range []struct {
+		column    string
+		id, want  any // nil where it is refused
+		byRequest bool
+	}{
+		{"Texted", "ABCD", "abcd", true}, {"Texted", texted{0xab, 0xcd}, "abcd", true}, {"Texted", "xyz", nil, true},
+		{"Binary", binary{1, 2}, plan.Bytes("\x01\x02"), false}, {"Binary", "0102", nil, false},
+	} {
+		f := parsed.LookUpField(c.column)
+		table := &Table{Shape: plan.Shape{TableName: "rows"}, Schema: parsed, Key: f, Dialect: dialect.SQLite}
+		got, err := table.KeyOf(db, c.id)
+		if got != c.want || c.want == nil && !errors.Is(err, pathlock.ErrInvalidID) {
+			t.Errorf("%v as a key of %s: got %#v, %v; want %#v", c.id, c.column, got, err, c.want)
+		}
+		if _, err := table.LookupBy("", false); (err == nil) != c.byRequest || errors.Is(err, pathlock.ErrInvalidID) {
+			t.Errorf("a resolver by %s: %v", c.column, err)
 		}
 	}
 }
