@@ -49,7 +49,8 @@ func (t *Table) Layout() treeschema.Model {
 		if size := sizeOf(f); size > 0 {
 			l.Sizes[f.DBName] = size
 		}
-		if f.DBName != "" && !slices.Contains(l.Columns(), f.DBName) {
+		// A field that is only read may be the result of a query.
+		if f.DBName != "" && (f.Creatable || f.Updatable) && !slices.Contains(l.Columns(), f.DBName) {
 			l.Others = append(l.Others, f.DBName)
 		}
 	}

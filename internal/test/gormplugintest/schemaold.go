@@ -28,6 +28,7 @@ type Aged struct {
 	ParentID *int64 `pathlock:"parent"`
 	Name     string `pathlock:"name" gorm:"size:100"`
 	Path     string `pathlock:"path"`
+	Below    int    `gorm:"->;-:migration"` // what a query computes is no column of the table
 }
 
 // checkOldModel prepares the table of an old program, which then migrates it once more by GORM
