@@ -1,7 +1,9 @@
 package write
 
 import (
+	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -132,16 +134,32 @@ func (e *Engine) checkClauses(stmt *gorm.Statement, deletes bool) error {
 	return nil
 }
 
+// savedBelow returns an association with rows of a guarded table that a statement may have been
+// made to save, nil if there is none. Under FullSaveAssociations, GORM does not say which it is.
+func (e *Engine) savedBelow(stmt *gorm.Statement) *schema.Relationship {
+	if stmt.Schema == nil || len(stmt.Selects) == 0 && !stmt.FullSaveAssociations {
+		return nil
+	}
+	for _, r := range slices.Concat(stmt.Schema.Relationships.HasOne, stmt.Schema.Relationships.HasMany) {
+		saved := len(stmt.Selects) > 0 && stmt.Selects[0] == r.Name
+		if stmt.FullSaveAssociations && stmt.ReflectValue.Kind() == reflect.Struct {
+			_, zero := r.Field.ValueOf(stmt.Context, stmt.ReflectValue)
+			saved = saved || !zero
+		}
+		if saved && e.Tables[r.FieldSchema.Table] != nil {
+			return r
+		}
+	}
+	return nil
+}
+
 // refuseReplace refuses Association(…).Replace of rows of a guarded table outside of a transaction.
 // GORM saves the new rows by one statement, and clears the parent of the old ones by another. That
 // may be refused, for example because a leaf needs a parent: the new rows would stay. Only the call
 // stack tells it from Append, which is one statement.
 func (e *Engine) refuseReplace(stmt *gorm.Statement) error {
-	if stmt.Schema == nil || len(stmt.Selects) == 0 {
-		return nil
-	}
-	r := stmt.Schema.Relationships.Relations[stmt.Selects[0]]
-	if r == nil || r.Type != schema.HasOne && r.Type != schema.HasMany || e.Tables[r.FieldSchema.Table] == nil {
+	r := e.savedBelow(stmt)
+	if r == nil {
 		return nil
 	}
 	if _, running := stmt.ConnPool.(gorm.TxCommitter); running {

@@ -158,7 +158,10 @@ func checkReplace(t *testing.T, d Database) {
 		return names
 	}
 	before := w.rowsOf(x)
-	w.fails(w.db.Model(w.page("/a/b")).Association("Blocks").Replace(&Block{Name: "q"}), gormplugin.ErrUnsupported)
+	for _, full := range []bool{false, true} {
+		db := w.db.Session(&gorm.Session{FullSaveAssociations: full})
+		w.fails(db.Model(w.page("/a/b")).Association("Blocks").Replace(&Block{Name: "q"}), gormplugin.ErrUnsupported)
+	}
 	w.fails(w.db.Model(w.page("/a")).Association("Children").Replace(&Page{Place: named("q")}), gormplugin.ErrUnsupported)
 	w.fails(w.db.Transaction(func(tx *gorm.DB) error {
 		return tx.Model(w.page("/a/b")).Association("Blocks").Replace(&Block{Name: "q"})
