@@ -3,9 +3,10 @@ package ticketstore
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"math/big"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -237,7 +238,9 @@ func (s *store) update(ctx context.Context, tree pathlock.Tree, latest bool, cha
 			if loses {
 				tries = 1
 			}
-			pause = rand.N(time.Since(began)*time.Duration(tries) + 1)
+			// A test can repeat crypto/rand; it never fails.
+			random, _ := rand.Int(rand.Reader, big.NewInt(int64(time.Since(began))*int64(tries)+1))
+			pause = time.Duration(random.Int64())
 			lost++
 		}
 		select {
