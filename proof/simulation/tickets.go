@@ -38,7 +38,7 @@ func newTicketServer(clock func() time.Time) *ticketServer {
 }
 
 func (s *ticketServer) open(n *network) (pathlock.Store, func()) {
-	return ticketstore.New("simulated", &tickets{s, n, rand.New(rand.NewPCG(n.random.Uint64(), 4))}, timeout), func() {}
+	return ticketstore.New("simulated", &tickets{s, n, n.random.Uint64(), make(map[pathlock.Tree]*rand.Rand)}, timeout), func() {}
 }
 
 func (s *ticketServer) of(tree pathlock.Tree) *record {
@@ -141,12 +141,25 @@ func (s *ticketServer) granted(tree pathlock.Tree, fence uint64) time.Time {
 type tickets struct {
 	*ticketServer
 	network *network
-	random  *rand.Rand
+	seed    uint64
+	// updates are for what happens in a tree one after the other. Whoever else draws at that moment
+	// has numbers of its own.
+	updates map[pathlock.Tree]*rand.Rand
+}
+
+// random returns the random numbers of the updates of a tree.
+func (b *tickets) random(tree pathlock.Tree) *rand.Rand {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.updates[tree] == nil {
+		b.updates[tree] = rand.New(rand.NewPCG(b.seed, uint64(slices.Index(trees, tree))))
+	}
+	return b.updates[tree]
 }
 
 // travel takes as long as one way over the network. It fails when ctx ends before that.
-func (b *tickets) travel(ctx context.Context) error {
-	timer := time.NewTimer(b.takes())
+func (b *tickets) travel(ctx context.Context, random *rand.Rand) error {
+	timer := time.NewTimer(b.network.takes(random))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -156,14 +169,13 @@ func (b *tickets) travel(ctx context.Context) error {
 	}
 }
 
-func (b *tickets) takes() time.Duration { return b.network.takes(b.random) }
-
 func (b *tickets) Update(ctx context.Context, tree pathlock.Tree, _ bool, change func(ticketstore.State) ticketstore.Changes) (bool, error) {
-	if err := b.travel(ctx); err != nil {
+	random := b.random(tree)
+	if err := b.travel(ctx, random); err != nil {
 		return false, err
 	}
 	state, version := b.read(tree)
-	if err := b.travel(ctx); err != nil {
+	if err := b.travel(ctx, random); err != nil {
 		return false, err
 	}
 	c := change(state)
@@ -175,16 +187,16 @@ func (b *tickets) Update(ctx context.Context, tree pathlock.Tree, _ bool, change
 	}
 	sent := ticketstore.Changes{Put: slices.Clone(c.Put), Delete: slices.Clone(c.Delete), Fence: c.Fence}
 	answer := make(chan bool, 1)
-	if b.network.breaks && b.random.IntN(200) == 0 { // the connection breaks: what was sent may come or not
-		if b.random.IntN(2) == 0 {
-			time.AfterFunc(b.takes(), func() { b.write(tree, version, state.Reserved, sent) })
+	if b.network.breaks && random.IntN(200) == 0 { // the connection breaks: what was sent may come or not
+		if random.IntN(2) == 0 {
+			time.AfterFunc(b.network.takes(random), func() { b.write(tree, version, state.Reserved, sent) })
 		}
 		return false, errNoAnswer
 	}
-	time.AfterFunc(b.takes(), func() { answer <- b.write(tree, version, state.Reserved, sent) })
+	time.AfterFunc(b.network.takes(random), func() { answer <- b.write(tree, version, state.Reserved, sent) })
 	select {
 	case written := <-answer:
-		return written, b.travel(ctx)
+		return written, b.travel(ctx, random)
 	case <-ctx.Done(): // the write is on its way
 		return false, errNoAnswer
 	}
@@ -192,16 +204,19 @@ func (b *tickets) Update(ctx context.Context, tree pathlock.Tree, _ bool, change
 
 // Reserve implements what [ticketstore.New] asks a backend for.
 func (b *tickets) Reserve(ctx context.Context, tree pathlock.Tree) error {
-	if err := b.travel(ctx); err != nil {
+	random := b.random(tree)
+	if err := b.travel(ctx, random); err != nil {
 		return err
 	}
 	b.mu.Lock()
 	b.of(tree).reserved = true
 	b.mu.Unlock()
-	return b.travel(ctx)
+	return b.travel(ctx, random)
 }
 
-func (b *tickets) Trees(ctx context.Context) ([]pathlock.Tree, error) { return trees, b.travel(ctx) }
+func (b *tickets) Trees(ctx context.Context) ([]pathlock.Tree, error) {
+	return trees, b.travel(ctx, b.random(pathlock.Tree{}))
+}
 
 func (b *tickets) Watch(ctx context.Context, tree pathlock.Tree, ticket, before ticketstore.Ticket) {
 	for {
@@ -213,7 +228,7 @@ func (b *tickets) Watch(ctx context.Context, tree pathlock.Tree, ticket, before 
 		written := b.written
 		b.mu.Unlock()
 		if !same {
-			_ = b.travel(ctx)
+			_ = b.travel(ctx, rand.New(rand.NewPCG(b.seed, ticket.Place)))
 			return
 		}
 		select {
@@ -226,4 +241,4 @@ func (b *tickets) Watch(ctx context.Context, tree pathlock.Tree, ticket, before 
 
 func (b *tickets) Limit() int { return 0 }
 
-func (b *tickets) Ping(ctx context.Context) error { return b.travel(ctx) }
+func (b *tickets) Ping(ctx context.Context) error { return b.travel(ctx, b.random(pathlock.Tree{})) }

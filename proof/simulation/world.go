@@ -46,6 +46,7 @@ type servers int
 const (
 	redisOrTickets servers = iota
 	redisAlone
+	ticketsAlone
 	memoryAlone
 )
 
