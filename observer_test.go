@@ -27,7 +27,10 @@ type journal struct {
 func (j *journal) add(what string, e pathlock.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	line := what + " " + testlock.Text(e.Claims)
+	line := strings.TrimSpace(what + " " + testlock.Text(e.Claims))
+	if e.Gate {
+		line += " gate"
+	}
 	if e.Reentrant {
 		line += " (re-entrant)"
 	} else if e.Origin.Trace == "" && what != "acquiring" {
