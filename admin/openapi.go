@@ -117,12 +117,12 @@ func schema(t reflect.Type) object {
 	}
 	properties, required := object{}, []string{}
 	for _, f := range reflect.VisibleFields(t) {
-		name, options, ok := strings.Cut(f.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous || name == "" {
 			continue
 		}
 		properties[name] = schema(f.Type)
-		if !ok && options == "" {
+		if options == "" {
 			required = append(required, name)
 		}
 	}

@@ -46,6 +46,7 @@ func TestSpecCheck(t *testing.T) {
 		{"several destinations", lockspec.Move(id, name.Each()), "without a new name"},
 		{"several parents", lockspec.Insert(name.Each()), "without a new name"},
 		{"several nodes renamed", lockspec.Rename(name.Each()), "without a new name"},
+		{"the longest note", lockspec.Edit(id).Note(strings.Repeat("x", 512)), ""},
 		{"too long a note", lockspec.Edit(id).Note(strings.Repeat("x", 513)), "note is 513 bytes"},
 	} {
 		t.Run(c.what, func(t *testing.T) {

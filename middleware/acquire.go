@@ -174,10 +174,11 @@ func (v *visit) mustLookAgain(planned lockspec.Binding, locks *lockSet) bool {
 	return !v.spec.IsAsserted() || v.config.Authorize != nil || follows || locks.waited()
 }
 
-// changed names a node whose path changed.
+// changed names a node whose path changed. Both bindings are of the same values, and so of the same
+// nodes.
 func changed(planned, found lockspec.Binding) error {
 	for i, was := range planned.Nodes {
-		if i < len(found.Nodes) && found.Nodes[i] != was {
+		if found.Nodes[i] != was {
 			return fmt.Errorf("%w: %s is now %s: it kept moving while its lock was being taken",
 				pathlock.ErrPathChanged, was.Path, found.Nodes[i].Path)
 		}

@@ -26,10 +26,8 @@ func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	a.req.Lease, a.req.Wait, a.req.Waiting = min(req.Lease, pathlock.Forever), min(req.Wait, pathlock.Forever), nil
 	a.until = a.began.Add(max(a.req.Wait, 0)).Add(s.timeout - req.Spent)
 	earlier := func(ctx context.Context) error {
-		if s.withdrawals.Await(ctx, a.key) > 0 {
-			return ctx.Err()
-		}
-		return nil
+		s.withdrawals.Await(ctx, a.key)
+		return ctx.Err()
 	}
 	if err := s.inTime(ctx, a.until, "taking an earlier try back", earlier); err != nil {
 		return pathlock.Grant{}, err
@@ -124,10 +122,9 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 				r.WaitUntil(tx.state.Now.Add(req.Wait))
 			}
 		}
-		v.fence = r.Fence()
 	}
 	op.finish = func(tx *transaction) {
-		if v.err == nil && v.fence == 0 {
+		if v.err == nil {
 			v.settle(tx, r)
 		}
 	}
@@ -179,8 +176,7 @@ func (a *attempt) left(ctx context.Context) time.Duration {
 	return max(left, 1)
 }
 
-// settle records the outcome for a request that was not granted at once, when all operations of the
-// update have been applied.
+// settle records the outcome for a request when all operations of the update have been applied.
 func (v *view) settle(tx *transaction, r *locktable.Request) {
 	if err, over := tx.ended[r]; over {
 		v.err = err
