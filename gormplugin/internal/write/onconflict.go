@@ -57,7 +57,7 @@ func writes(c clause.OnConflict, f *schema.Field) bool {
 	if c.DoNothing {
 		return false
 	}
-	return c.UpdateAll || len(c.DoUpdates) == 0 ||
+	return c.UpdateAll ||
 		slices.ContainsFunc(c.DoUpdates, func(a clause.Assignment) bool { return a.Column.Name == f.DBName })
 }
 

@@ -14,8 +14,10 @@ CREATE UNIQUE INDEX codes ON fruits (code, name)
 -- mysql postgres sqlite
 DROP INDEX branches_sibling ON branches
 
--- # a unique index over the beginning of names: warning siblings in words, unsafe siblings
+-- # indexes over beginnings: warning siblings in words, unsafe siblings, warning path index
 -- mysql
+DROP INDEX branches_path ON branches
+CREATE INDEX brief ON branches (tree_id, path(10))
 ALTER TABLE branches DROP INDEX branches_sibling
 CREATE UNIQUE INDEX short ON branches (parent_id, name(10))
 
@@ -24,8 +26,10 @@ CREATE UNIQUE INDEX short ON branches (parent_id, name(10))
 DROP INDEX branches_sibling ON branches
 CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)
 
--- # a unique index whose condition is another: unsafe siblings
+-- # indexes whose conditions are others: unsafe siblings, warning path index
 -- postgres sqlite
+DROP INDEX branches_path
+CREATE INDEX partial ON branches (tree_id, path) WHERE note <> 'x'
 DROP INDEX branches_sibling
 CREATE UNIQUE INDEX odd ON branches (tree_id, parent_id, name)WHERE(deleted IS NULL AND note <> 'x')
 
@@ -125,8 +129,9 @@ ALTER TABLE branches DROP CONSTRAINT branches_pkey
 -- mysql
 ALTER TABLE fruits ENGINE = MyISAM
 
--- # a foreign key that empties the parent: unsafe foreign keys in words
+-- # a foreign key that empties the parent, and one that does nothing: unsafe foreign keys in words
 -- mysql postgres
+ALTER TABLE branches ADD CONSTRAINT idle FOREIGN KEY (parent_id) REFERENCES branches (id)
 ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE SET NULL
 
 -- # conflicts that replace rows: unsafe conflicts in words, unsafe conflicts in words

@@ -107,6 +107,12 @@ func suiteForms() []form {
 		{name: "a depth by itself", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Model(&Suite{ID: w.ids["/d"]}).Update("level", 7).Error
 		}},
+		{name: "an arrangement that writes no column", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return gormplugin.Arrange(tx, []*Suite{w.at("/d")}, "nothing")
+		}},
+		{name: "an arrangement that writes the version", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return gormplugin.Arrange(tx, []*Suite{w.at("/d")}, "version")
+		}},
 		{name: "a wrong depth with the rest of a row", tree: suiteTree, write: func(w *world, tx *gorm.DB) error {
 			d, e := w.at("/d"), w.at("/d/e")
 			d.Level, e.Level, e.Note = 7, 7, "changed"
@@ -181,6 +187,9 @@ func saveForms() []form {
 		{name: "an upsert with a condition", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			c := clause.OnConflict{UpdateAll: true, Where: clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "1 = 0"}}}}
 			return tx.Clauses(c).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "z"}).Error
+		}},
+		{name: "an upsert that sets nothing", tree: suiteTree, only: "mysql sqlite", write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(byKey(nil)).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/a"), Name: "z"}).Error
 		}},
 		{name: "an upsert of one row twice", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			row := Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "z"}
