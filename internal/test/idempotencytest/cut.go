@@ -72,6 +72,7 @@ var pieces = map[string]func(c *gin.Context){
 	"half":    func(c *gin.Context) { _, _ = c.Writer.WriteString(whole[:5]) },
 	"whole":   func(c *gin.Context) { c.String(http.StatusOK, whole) },
 	"none":    func(c *gin.Context) { c.Status(http.StatusNoContent) },
+	"warn":    func(c *gin.Context) { _ = c.Error(errors.New("a warning")) },
 	"flush":   func(c *gin.Context) { c.Writer.Flush() },
 	"stream":  func(c *gin.Context) { stream(c, c.Writer.Flush) },
 	"write":   func(c *gin.Context) { stream(c, func() {}) },
