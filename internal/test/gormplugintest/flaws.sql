@@ -26,10 +26,8 @@ CREATE UNIQUE INDEX short ON branches (parent_id, name(10))
 DROP INDEX branches_sibling ON branches
 CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)
 
--- # indexes whose conditions are others: unsafe siblings, warning path index
+-- # a unique index whose condition is another: unsafe siblings
 -- postgres sqlite
-DROP INDEX branches_path
-CREATE INDEX partial ON branches (tree_id, path) WHERE note <> 'x'
 DROP INDEX branches_sibling
 CREATE UNIQUE INDEX odd ON branches (tree_id, parent_id, name)WHERE(deleted IS NULL AND note <> 'x')
 

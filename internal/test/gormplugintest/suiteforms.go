@@ -107,12 +107,8 @@ func suiteForms() []form {
 		{name: "a depth by itself", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Model(&Suite{ID: w.ids["/d"]}).Update("level", 7).Error
 		}},
-		{name: "an arrangement that writes no column", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return gormplugin.Arrange(tx, []*Suite{w.at("/d")}, "nothing")
-		}},
-		{name: "an arrangement that writes the version", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return gormplugin.Arrange(tx, []*Suite{w.at("/d")}, "version")
-		}},
+		{name: "an arrangement that writes no column", refused: unsupported, write: func(w *world, tx *gorm.DB) error { return gormplugin.Arrange(tx, []*Suite{w.at("/d")}, "nothing") }},
+		{name: "an arrangement that writes the version", refused: unsupported, write: func(w *world, tx *gorm.DB) error { return gormplugin.Arrange(tx, []*Suite{w.at("/d")}, "version") }},
 		{name: "a wrong depth with the rest of a row", tree: suiteTree, write: func(w *world, tx *gorm.DB) error {
 			d, e := w.at("/d"), w.at("/d/e")
 			d.Level, e.Level, e.Note = 7, 7, "changed"
