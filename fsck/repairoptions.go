@@ -76,16 +76,17 @@ func orIgnore[T any](f func(T) error) func(T) error {
 
 // RepairSummary is the outcome of a repair.
 type RepairSummary struct {
-	// Before is the result of the first check.
-	Before Summary `json:"before"`
+	// Before is the result of the first check, zero if the repair ended before that.
+	Before Summary `json:"before,omitzero"`
 	// Changes is the number of values that were changed or, in a dry run, would be.
 	Changes int64 `json:"changes"`
 	// Transactions is the number of committed transactions.
 	Transactions int `json:"transactions"`
 	// Skipped is the number of rows and trees that the repair skipped.
 	Skipped int64 `json:"skipped,omitempty"`
-	// After is the result of a second check or, in a dry run, what a repair would leave.
-	After Summary `json:"after"`
+	// After is the result of a second check or, in a dry run, what a repair would leave. It is zero
+	// if the repair ended early: nobody has looked at what is left.
+	After Summary `json:"after,omitzero"`
 }
 
 // Skip is a row, or a whole tree, that a repair leaves as it is. The repair goes on with the
