@@ -100,7 +100,8 @@ func openDB(name string) (*sql.DB, fsck.Dialect, error) {
 		return nil, "", fmt.Errorf("%w: --db: %w", errUsage, err)
 	}
 	if d.Dialect == sqlstore.SQLite {
-		d.SQLite.RawQuery = "mode=rw&_pragma=busy_timeout(30000)" // a writing transaction waits for others
+		// A writing transaction waits for others. Reading the version reads the file: it may be none.
+		d.SQLite.RawQuery = "mode=rw&_pragma=busy_timeout(30000)&_pragma=schema_version"
 	}
 	db, err := d.Open()
 	if err != nil {
