@@ -40,10 +40,15 @@ func (m *machine) placed(g forest, changed []int, s statement) statement {
 		}
 	}
 	for id, leaf := range g.leaves {
-		was, stays := m.leaves[id]
+		_, stays := m.leaves[id]
 		path, ids := m.leafColumns(g, leaf, 0)
-		before, idsBefore := m.leafColumns(m.forest, was, 0)
-		changes := path != before || ids != idsBefore
+		// A row above that moves moves the leaf, even if both moves of a circle cancel out.
+		line, _ := g.line(leaf.parent)
+		changes := slices.ContainsFunc(line, func(at int) bool {
+			path, ids := m.leafColumns(g, node{parent: at}, 0)
+			before, idsBefore := m.leafColumns(m.forest, node{parent: at}, 0)
+			return path != before || ids != idsBefore
+		})
 		if above := m.rows[leaf.parent]; above.dead { // what is restored gives its leaves a path, but for what stays a root row
 			changes = g.byIDs || !g.isRoot(leaf.parent) || above.name != "" || above.parent != 0
 		}
