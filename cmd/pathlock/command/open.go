@@ -18,8 +18,11 @@ import (
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
 
-// isPrivate reports whether no other program sees the lock store of a URL.
+// isPrivate reports whether no other program sees the lock store of a URL, or a member of a quorum.
 func isPrivate(url string) bool {
+	if members, ok := strings.CutPrefix(url, "quorum:"); ok {
+		return slices.ContainsFunc(strings.Split(members, "|"), isPrivate)
+	}
 	return strings.HasPrefix(url, "memory:") || strings.HasPrefix(url, "off:")
 }
 
