@@ -41,11 +41,9 @@ type Node struct {
 // are those of [pathlock.Resolver].
 //
 // The claims of one tree are one request, and thus one atomic acquisition. Several trees are locked
-// one after the other, in an order that does not depend on the request. Namespaces whose gates the
-// spec takes come first, in the order in which the spec lists them. The other namespaces follow by
-// name. Within a namespace the order is by id. So crossing moves between two plans lock both plans
-// in the same order. Two requests can deadlock only if two specs of a program list two namespaces
-// in opposite orders: list [Names] before [Gate] everywhere.
+// one after the other, in one order: first those of [Names], then all others, each by namespace and
+// id. So crossing moves between two plans lock both plans in the same order. Requests cannot deadlock
+// across trees if the namespaces of [Names] contain nothing but names.
 //
 // A move or a copy between two trees locks the node in one tree and the new place in the other. The
 // handler decides whether such an operation makes sense.
@@ -78,8 +76,8 @@ type binder struct {
 	moves []Moved
 	// requests has one for each tree.
 	requests []pathlock.Request
-	// gated are the namespaces of the gates, in the order of the spec.
-	gated []string
+	// names are the namespaces of Names.
+	names []string
 }
 
 // addNodes adds the nodes whose ids a part of the request has, each once.
@@ -219,6 +217,7 @@ func (b *binder) addGate(p *part, v value) error {
 		if tree, err = pathlock.NewTree(p.namespace, v.text); err != nil {
 			return &InvalidError{Field: p.node.Name(), Reason: err.Error(), Err: err}
 		}
+		b.names = append(b.names, p.namespace)
 	} else {
 		at, err := b.locate(&p.node, v.text)
 		if err != nil {
@@ -227,9 +226,6 @@ func (b *binder) addGate(p *part, v value) error {
 		tree = at.Tree
 	}
 	b.requestIn(tree).Gate = true
-	if !slices.Contains(b.gated, tree.Namespace()) {
-		b.gated = append(b.gated, tree.Namespace())
-	}
 	return nil
 }
 
@@ -263,11 +259,12 @@ func (b *binder) claim(tree pathlock.Tree, claims []pathlock.Claim) {
 
 // binding returns what was planned, with the trees in order.
 func (b *binder) binding(note string) Binding {
+	// Whether a spec takes a gate or a node must not matter: another takes both trees by nodes.
 	rank := func(r pathlock.Request) int {
-		if i := slices.Index(b.gated, r.Tree.Namespace()); i >= 0 {
-			return i
+		if slices.Contains(b.names, r.Tree.Namespace()) {
+			return 0
 		}
-		return len(b.gated)
+		return 1
 	}
 	slices.SortFunc(b.requests, func(x, y pathlock.Request) int {
 		return cmp.Or(
