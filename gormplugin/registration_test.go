@@ -267,6 +267,10 @@ func TestUseOnce(t *testing.T) {
 	if _, err := plugin.Resolver(&leaf{}).Resolve(t.Context(), "1"); err == nil {
 		t.Error("a resolver of a model that is not registered found something")
 	}
+	testerr.Is(t, "a write of a model that is not registered", again.Create(&leaf{}).Error, gormplugin.ErrUnsupported)
+	if err := again.Table("archive").Create(&leaf{}).Error; err == nil || errors.Is(err, gormplugin.ErrUnsupported) {
+		t.Errorf("a write of it to another table got %v, want it to reach the database", err)
+	}
 }
 
 // Of two DBs at once, one gets the plugin, and goes on with it.

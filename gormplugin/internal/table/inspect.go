@@ -271,6 +271,14 @@ func findPathField(parsed *schema.Schema, named string) (*schema.Field, error) {
 	return found, nil
 }
 
+// IsTagged reports whether a model has the tag of a parent, which trees and leaves have.
+func IsTagged(model *schema.Schema) bool {
+	return slices.ContainsFunc(model.Fields, func(f *schema.Field) bool {
+		role, _, _ := strings.Cut(f.Tag.Get(tagName), ",")
+		return role == "parent"
+	})
+}
+
 // roleOf parses a field's tag: the role of the column, and the value of the option that follows.
 // The option extends to the end of the tag, because a form may contain commas.
 func roleOf(f *schema.Field) (role, value string, err error) {

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"fmt"
 	"reflect"
 	"runtime"
 	"slices"
@@ -41,6 +42,16 @@ func (e *Engine) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table,
 		return nil, named[0].Unsupported("%s is the same table: use db.Model(&%s{})", expression, named[0].Schema.Name)
 	}
 	return nil, named[0].Unsupported("the table cannot be written as %q: writes can use neither an alias nor a join nor another schema's table of that name", expression)
+}
+
+// checkUnregistered refuses a write of a model with a tree's tags to its own table, which is not
+// guarded: nothing would set its path. Its registration was forgotten, or another DB's plugin has it.
+func checkUnregistered(stmt *gorm.Statement) error {
+	if stmt.Schema == nil || stmt.TableExpr != nil || stmt.Table != stmt.Schema.Table || !table.IsTagged(stmt.Schema) {
+		return nil
+	}
+	return fmt.Errorf("%w to %q: the model %s has the tags of a tree, but is not registered with this DB's plugin: register it by Model or Leaf, or write by the DB whose plugin has it",
+		fault.ErrUnsupported, stmt.Table, stmt.Schema.Name)
 }
 
 // named returns the guarded tables with a name, in whatever schema; all of them where the name is

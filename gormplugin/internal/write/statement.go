@@ -121,6 +121,9 @@ func (e *Engine) begin(w *writer) func(*gorm.DB) {
 			return
 		}
 		t, err := e.guardedTable(db.Statement, w.deletes)
+		if err == nil && t == nil {
+			err = checkUnregistered(db.Statement)
+		}
 		if err == nil {
 			err = e.refuseReplace(db.Statement)
 		}
