@@ -99,8 +99,8 @@ func Gate(tree Source) Spec { return specOf(part{kind: operation.Gate, node: tre
 
 // Names locks the names of a project's trees: the gate of the tree that [pathlock.NewTree] makes of
 // the namespace and the project's id. No resolver sees the id, so another spelling of it, such as a
-// UUID in capitals, is another tree. Use [Source.Map] to unify the spellings. Only
-// names may be in the namespace: see [Values.Bind].
+// UUID in capitals, is another tree. Use [Source.Map] to unify the spellings. Only names may be in
+// the namespace: see [Values.Bind].
 func Names(namespace string, project Source) Spec {
 	s := specOf(part{kind: operation.Gate, node: project, namespace: namespace}, nil)
 	if _, err := pathlock.NewTree(namespace, "0"); err != nil && s.err == nil {

@@ -271,11 +271,12 @@ func findPathField(parsed *schema.Schema, named string) (*schema.Field, error) {
 	return found, nil
 }
 
-// IsTagged reports whether a model has the tag of a parent, which trees and leaves have.
+// IsTagged reports whether a model has a tag of its own for a parent, as trees and leaves have. One
+// in an embedded struct may be that of a copy, such as a row of a history.
 func IsTagged(model *schema.Schema) bool {
 	return slices.ContainsFunc(model.Fields, func(f *schema.Field) bool {
 		role, _, _ := strings.Cut(f.Tag.Get(tagName), ",")
-		return role == "parent"
+		return role == "parent" && len(f.BindNames) == 1
 	})
 }
 
