@@ -54,7 +54,7 @@ func none(int) []gormplugin.CopyOption { return nil }
 // shapes are all of them. What they have in common, the first one shows in the most steps.
 func shapes() []shape {
 	integer := func() any { return rand.Int64N(1<<50) + 1 }
-	text := func() any { return fmt.Sprintf("k%x", rand.Uint32()) }
+	text := func() any { return fmt.Sprintf("k%x", rand.Int64N(1<<40)) }
 	textKeys := func(number int) []gormplugin.CopyOption {
 		fresh := []any{gorm.Expr("REPLACE(id, 'k', ?)", fmt.Sprintf("k%dz", number)), text}[number%2]
 		return []gormplugin.CopyOption{gormplugin.CopyValues(map[string]any{"id": fresh})}
