@@ -36,8 +36,8 @@ const NoWait time.Duration = -1
 //
 // Deadlocks across trees go undetected. If one owner holds in tree A and waits in tree B, and
 // another holds in B and waits in A, both wait until one wait ends. Lock trees in the same order
-// everywhere. The order of package middleware is: trees whose gates are taken first, in the order
-// of their namespaces in the spec, then by namespace and id.
+// everywhere. The order of package middleware is: the trees of lockspec.Names first, then all
+// others, each by namespace and id.
 type Request struct {
 	Tree Tree
 	// Claims are the nodes and modes, in any order. Intentions on ancestors are implied.
