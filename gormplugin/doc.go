@@ -88,9 +88,9 @@
 //
 // Association(…).Clear, Delete and Replace on the children set the parent to NULL, as GORM does:
 // the children move to the top, in a tree without a root row. A model is guarded only in the table
-// that it was registered with: with Table("archive"), the plugin leaves it alone. In its own table, a
-// model that is not registered is refused if one of its own fields, and not of an embedded struct's,
-// has the tag of a parent.
+// that it was registered with: with Table("archive"), the plugin leaves it alone. A model that is
+// not registered is refused in its own table if a field has the tag of a parent, other than a field
+// of an embedded struct.
 //
 // # What it does not see
 //

@@ -42,8 +42,8 @@ type Node struct {
 //
 // The claims of one tree are one request, and thus one atomic acquisition. Several trees are locked
 // one after the other, in one order: first those of [Names], then all others, each by namespace and
-// id. So crossing moves between two plans lock both plans in the same order. Requests cannot deadlock
-// across trees if the namespaces of [Names] contain nothing but names.
+// id. So crossing moves between two plans lock both plans in the same order. Requests cannot
+// deadlock across trees if the namespaces of [Names] contain nothing but names.
 //
 // A move or a copy between two trees locks the node in one tree and the new place in the other. The
 // handler decides whether such an operation makes sense.

@@ -103,7 +103,8 @@ func openDB(name string) (*sql.DB, fsck.Dialect, error) {
 		return nil, "", fmt.Errorf("%w: --db: %w", errUsage, err)
 	}
 	if d.Dialect == sqlstore.SQLite {
-		// A writing transaction waits for others. Reading the version reads the file: it may be none.
+		// A writing transaction waits for others. The version is read from the file, which may be
+		// no database.
 		d.SQLite.RawQuery = "mode=rw&_pragma=busy_timeout(30000)&_pragma=schema_version"
 	}
 	db, err := d.Open()

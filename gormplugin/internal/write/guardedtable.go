@@ -45,7 +45,8 @@ func (e *Engine) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table,
 }
 
 // checkUnregistered refuses a write of a model with a tree's tags to its own table, which is not
-// guarded: nothing would set its path. Its registration was forgotten, or another DB's plugin has it.
+// guarded: nothing would set its path. Its registration was forgotten, or another DB's plugin has
+// it.
 func checkUnregistered(stmt *gorm.Statement) error {
 	if stmt.Schema == nil || stmt.TableExpr != nil || stmt.Table != stmt.Schema.Table || !table.IsTagged(stmt.Schema) {
 		return nil
