@@ -274,10 +274,8 @@ func findPathField(parsed *schema.Schema, named string) (*schema.Field, error) {
 // IsTagged reports whether a model has a tag of its own for a parent, as trees and leaves have. One
 // in an embedded struct may be that of a copy, such as a row of a history.
 func IsTagged(model *schema.Schema) bool {
-	return slices.ContainsFunc(model.Fields, func(f *schema.Field) bool {
-		role, _, _ := strings.Cut(f.Tag.Get(tagName), ",")
-		return role == "parent" && len(f.BindNames) == 1
-	})
+	parent, err := tagged(model, "parent", func(f *schema.Field) bool { return len(f.BindNames) == 1 })
+	return parent != nil || err != nil
 }
 
 // roleOf parses a field's tag: the role of the column, and the value of the option that follows.
