@@ -8,7 +8,7 @@ import { t } from './i18n.js';
  * What somebody writes at length stays until they say so. */
 export function ask(title, build, { wide, stays } = {}) {
   return new Promise((resolve) => {
-    const notices = $('notices'), around = notices.parentElement;
+    const notices = $('notices');
     let answer = null;
     const close = (value) => {
       answer = value;
@@ -23,7 +23,10 @@ export function ask(title, build, { wide, stays } = {}) {
     const closed = closedByBack(() => !(stays && typed()) && close(null));
     dialog.addEventListener('close', () => {
       closed();
-      (around.isConnected ? around : document.body).append(notices); // it may have been a dialog, too
+      // Another dialog may be open: one around this one, or one that has opened since, for the event
+      // comes with the next frame. Notices that are moved lose the focus.
+      const top = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
+      if (notices.parentElement !== top) top.append(notices);
       dialog.remove();
       resolve(answer);
     });
