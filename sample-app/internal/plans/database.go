@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"gorm.io/driver/mysql"
@@ -67,7 +69,10 @@ func OpenDB(url string, connections int) (*DB, error) {
 		c.ParseTime, c.Loc = true, time.UTC
 		c.ReadTimeout, c.WriteTimeout = cmp.Or(c.ReadTimeout, answerTimeout), cmp.Or(c.WriteTimeout, answerTimeout)
 		c.Params["innodb_lock_wait_timeout"] = cmp.Or(c.Params["innodb_lock_wait_timeout"], "10")
-		err = db.pool(d, connections)
+		var connector driver.Connector
+		if connector, err = mysqldriver.NewConnector(c); err == nil {
+			db.addPool(sql.OpenDB(readCommitted{connector}), connections)
+		}
 	case sqlstore.Postgres:
 		set := d.Postgres.RuntimeParams
 		set["lock_timeout"] = cmp.Or(set["lock_timeout"], "10s")
@@ -104,13 +109,35 @@ func (d *DB) pool(database *sqlopen.Database, connections int) error {
 	if err != nil {
 		return err
 	}
+	d.addPool(pool, connections)
+	return nil
+}
+
+func (d *DB) addPool(pool *sql.DB, connections int) {
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
 	if d.Dialect != sqlstore.SQLite {
 		pool.SetConnMaxIdleTime(time.Minute)
 	}
 	d.pools = append(d.pools, pool)
-	return nil
+}
+
+// readCommitted connects to MySQL in sessions that isolate as [isolation] wants it. The driver would
+// need a statement of its own for that in each transaction.
+type readCommitted struct{ driver.Connector }
+
+// Connect implements [driver.Connector].
+func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// MySQL and MariaDB have different names for the variable.
+	_, err = conn.(driver.ExecerContext).ExecContext(ctx, `SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`, nil)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }
 
 // useGORM makes the gorm.DBs on the pools, the first of which writes, and the last of which reads.

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
+	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
 // A limit holds for connections to servers. A file keeps its one writer.
@@ -37,5 +39,23 @@ func TestSQLiteReadsBesideWriter(t *testing.T) {
 	}
 	if err := db.Read.Exec(`INSERT INTO t VALUES (2)`).Error; err == nil {
 		t.Error("the pool that reads has written")
+	}
+}
+
+// A transaction on MySQL sees what others have committed since it began.
+func TestOpenDB_MySQLReadsWhatIsCommitted(t *testing.T) {
+	for _, server := range testserver.MySQLServers(t) {
+		t.Run(server.Product, func(t *testing.T) {
+			db := testdb.Open(t, testdb.MySQL(t, server))
+			testerr.Must(t, db.Write.Exec(`CREATE TABLE t (id INTEGER)`).Error)
+			tx := db.Write.Begin()
+			defer tx.Rollback()
+			var before, after int64
+			testerr.Must(t, tx.Table("t").Count(&before).Error)
+			testerr.Must(t, db.Write.Exec(`INSERT INTO t VALUES (1)`).Error)
+			if testerr.Must(t, tx.Table("t").Count(&after).Error); before != 0 || after != 1 {
+				t.Errorf("%d rows and then %d, want 0 and 1", before, after)
+			}
+		})
 	}
 }

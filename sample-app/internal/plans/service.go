@@ -80,12 +80,12 @@ func put[T any](ctx context.Context, s *Service, do func(tx *gorm.DB) (T, error)
 
 // isolation returns how writing transactions are isolated. After a transaction has locked rows on a
 // server, its reads must not be older than the lock: so every statement sees what was committed
-// before it. SQLite has one writer at a time anyway.
+// before it. The sessions of MySQL do so, and SQLite has one writer at a time anyway.
 func isolation(db *DB) *sql.TxOptions {
-	if db.Dialect == sqlstore.SQLite {
-		return nil
+	if db.Dialect == sqlstore.Postgres {
+		return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	}
-	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	return nil
 }
 
 // forUpdate locks the rows that tx reads until its transaction ends.
