@@ -136,9 +136,8 @@ func (w *window) Refused(words string) {
 
 // Card clicks a button of the card that waits or was refused.
 func (w *window) Card(label string) {
-	w.Await(fmt.Sprintf(
-		`(b => b && (b.id = "the-button"))([...document.querySelectorAll(".notice button")].find(b => (b.ariaLabel ?? b.textContent) === %s))`, chromium.Quote(label)))
-	w.Click("#the-button")
+	w.ClickOne(fmt.Sprintf(
+		`[...document.querySelectorAll(".notice button")].filter(b => (b.ariaLabel ?? b.textContent) === %s)`, chromium.Quote(label)))
 }
 
 // Asks requires that the window asks before it is left, or does not.

@@ -15,11 +15,11 @@ var keys = map[string]string{
 	"ArrowDown": kb.ArrowDown, "ArrowLeft": kb.ArrowLeft, "ArrowRight": kb.ArrowRight,
 }
 
-// hittable finds the centre of the first shown element that matches, scrolled into view. It is null
+// hittable finds the centre of the first shown element of a list, scrolled into view. It is null
 // while there is none, or while another one would get the click. It is a function of its own so
 // that a page that redraws between two looks is only looked at as a whole.
 const hittable = `(() => {
-	for (const element of document.querySelectorAll(%s)) {
+	for (const element of %s) {
 		if (!element.checkVisibility({ visibilityProperty: true }) || element.disabled) continue;
 		element.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
 		for (const box of element.getClientRects()) {
@@ -34,10 +34,10 @@ const hittable = `(() => {
 // point is a place in the window.
 type point struct{ X, Y float64 }
 
-// place returns where a click hits the first shown element that matches, once it does.
-func (tab *Tab) place(selector string) point {
+// place returns where a click hits the first shown element of a JavaScript list, once it does.
+func (tab *Tab) place(elements string) point {
 	tab.t.Helper()
-	expression := fmt.Sprintf(hittable, Quote(selector))
+	expression := fmt.Sprintf(hittable, elements)
 	for {
 		tab.Await(expression)
 		if at := Eval[*point](tab, expression); at != nil {
@@ -53,10 +53,19 @@ func (tab *Tab) Click(selector string) {
 	tab.Up()
 }
 
+// ClickOne clicks the first shown element of a JavaScript list, once that is possible. The list is
+// looked up together with the place of the click, since a page may redraw between two looks.
+func (tab *Tab) ClickOne(elements string) {
+	tab.t.Helper()
+	tab.clicked = tab.place(elements)
+	tab.mouse(chromedp.MousePressed)
+	tab.Up()
+}
+
 // Down is the first half of Click: it presses the button of the mouse.
 func (tab *Tab) Down(selector string) {
 	tab.t.Helper()
-	tab.clicked = tab.place(selector)
+	tab.clicked = tab.place(fmt.Sprintf("document.querySelectorAll(%s)", Quote(selector)))
 	tab.mouse(chromedp.MousePressed)
 }
 
