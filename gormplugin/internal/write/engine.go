@@ -236,7 +236,7 @@ func (s *statement) writeParts(ids []any, pin func(ids []any) (must int)) (writt
 		if db.Error != nil {
 			return written, db.Error
 		}
-		if rows := db.RowsAffected; rows > int64(len(part)) || rows < int64(must) && (rows > 0 || len(ids) > 1 || s.op != nil) {
+		if rows := db.RowsAffected; rows > int64(len(part)) || rows < int64(must) && (len(ids) > 1 || s.op != nil) {
 			return written, s.missed(int64(must), rows)
 		}
 		written += db.RowsAffected

@@ -97,6 +97,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"exchange", checkExchange},
 		{"costs", checkCosts},
 		{"constraints", checkConstraints},
+		{"missed rows", checkMissedRows},
 		{"saves", checkSaves},
 		{"duplicates", checkTaken},
 		{"depths", checkDepths},
