@@ -67,7 +67,7 @@ async function poll() {
 }
 
 // redraw draws, but not between the two halves of a click: the element under the pointer would go,
-// and the click with it.
+// and the click with it. Where a menu opens, no pointerup may come.
 let pressed = false, late = false;
 function redraw() {
 	late = pressed;
@@ -162,7 +162,7 @@ function changeLanguage() {
 }
 
 addEventListener("hashchange", recall);
-for (const type of ["pointerdown", "pointerup", "pointercancel"]) addEventListener(type, press, true);
+for (const type of ["pointerdown", "pointerup", "pointercancel", "contextmenu"]) addEventListener(type, press, true);
 byId("skip").addEventListener("click", event => {
 	event.preventDefault();
 	byId("main").focus();
