@@ -56,6 +56,7 @@ export class Session extends Emitter {
   async begin(plan, suite, name, note, key) {
     if (this.lock) await this.end();
     const { token, until } = await send('POST', `/api/suites/${suite}/lock`, { body: { for: lasts, note }, key, lock: null });
+    if (this.lock) await this.end(); // it has begun since
     this.#set({ plan, suite, name, token, until });
     this.#later();
   }
@@ -82,7 +83,7 @@ export class Session extends Emitter {
     } finally {
       this.#ending = false;
     }
-    this.#set(null);
+    if (this.lock?.token === token) this.#set(null); // another one may have begun since
   }
 
   /** Forgets a lock that has ended. */
@@ -101,7 +102,8 @@ export class Session extends Emitter {
     } catch (refusal) {
       if (this.lock?.token !== lock.token) return;
       if (notDone(refusal)) {
-        this.drop();
+        if (this.#ending) this.#set(null); // the refusal has come before the answer to the end
+        else this.drop();
         return;
       }
       again = onceMore;
