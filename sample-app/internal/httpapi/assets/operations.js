@@ -14,9 +14,10 @@ export class Operations {
   #run(action) { return this.#app.actions.run(action); }
 
   async create(parent, typed = '') {
+    const plan = this.#app.plan.id; // it may be gone by the time of the answer
     const name = await askText(t('suiteIn', { name: this.#app.nameOf(parent) }), t('suiteName'), typed, { button: t('create') });
     if (!name) return;
-    const plan = this.#app.plan.id, { chosen } = this.#app.view; // others may be shown by the time it is done
+    const { chosen } = this.#app.view; // another one may be by the time it is done
     const made = await this.#run({
       title: t('do.create', { name }), ok: t('ok.create', { name }), change: () => this.create(parent, name),
       send: (key) => send('POST', `/api/plans/${plan}/suites`, { body: { parent_id: parent, name }, key }),
@@ -92,9 +93,8 @@ export class Operations {
     });
   }
 
-  async purge(count) {
+  async purge(id, count) {
     if (!await askYes(t('surePurge', { count }), t('purge'))) return null;
-    const { id } = this.#app.plan;
     return this.#run({
       title: t('do.purge'), about: `purge ${id}`, ok: t('ok.purge'), send: (key) => send('DELETE', `/api/plans/${id}/recycle-bin`, { key }),
     });
@@ -114,9 +114,9 @@ export class Operations {
   async edit(id) {
     const { session } = this.#app;
     if (session.edits(id)) return true;
+    const name = this.#app.nameOf(id), plan = this.#app.plan.id;
     const who = visitor.get() || await this.askVisitor();
     if (!who) return false;
-    const name = this.#app.nameOf(id), plan = this.#app.plan.id;
     const begun = await this.#run({
       title: t('do.edit', { name }), about: `edit ${id}`,
       send: async (key) => { await session.begin(plan, id, name, noteOf(who), key); return true; },
