@@ -93,8 +93,10 @@ class App {
       if (Number(suite) !== this.view.chosen) this.view.choose(Number(suite));
       return;
     }
+    const asked = location.hash, shown = this.plan?.id;
     const named = () => get(`/api/plans/${id}`).catch((refusal) => { if (refusal.status === 404) return 'none'; throw refusal; });
     const found = await this.actions.run({ title: t('do.load'), send: async () => (id ? named() : (await allPlans()).at(-1) ?? 'none') });
+    if (asked !== location.hash || shown !== this.plan?.id) return; // somebody has gone elsewhere since
     if (found === 'none') this.leave();
     else if (found) await this.open(found, Number(suite ?? this.session.lock?.suite ?? 0));
   }
