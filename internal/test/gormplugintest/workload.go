@@ -100,8 +100,8 @@ func (l *workload) count(err error) {
 			return
 		}
 	}
-	// A Save brings a deleted row back, at times as a root row or in place of one. So what others write
-	// to it is refused: an empty name, or another one.
+	// A Save brings a deleted row back, at times as a root row or in place of one. So what others
+	// write to it is refused: an empty name, or another one.
 	if matches(err, []error{pathlock.ErrInvalidPath, gormplugin.ErrMisplaced}) && !errors.Is(err, gormplugin.ErrDamagedRow) {
 		l.did.refused++
 		return

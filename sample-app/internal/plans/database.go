@@ -122,8 +122,8 @@ func (d *DB) addPool(pool *sql.DB, connections int) {
 	d.pools = append(d.pools, pool)
 }
 
-// readCommitted connects to MySQL in sessions that isolate as [isolation] wants it. The driver would
-// need a statement of its own for that in each transaction.
+// readCommitted connects to MySQL in sessions that isolate as [isolation] wants it. The driver
+// would need a statement of its own for that in each transaction.
 type readCommitted struct{ driver.Connector }
 
 // Connect implements [driver.Connector].
