@@ -49,24 +49,32 @@ func (tab *Tab) place(elements string) point {
 // Click clicks the first shown element that matches a CSS selector, once that is possible.
 func (tab *Tab) Click(selector string) {
 	tab.t.Helper()
-	tab.Down(selector)
-	tab.Up()
+	tab.ClickOne(matching(selector))
 }
 
 // ClickOne clicks the first shown element of a JavaScript list, once that is possible. The list is
 // looked up together with the place of the click, since a page may redraw between two looks.
 func (tab *Tab) ClickOne(elements string) {
 	tab.t.Helper()
-	tab.clicked = tab.place(elements)
-	tab.mouse(chromedp.MousePressed)
+	tab.press(elements)
 	tab.Up()
 }
 
 // Down is the first half of Click: it presses the button of the mouse.
 func (tab *Tab) Down(selector string) {
 	tab.t.Helper()
-	tab.clicked = tab.place(fmt.Sprintf("document.querySelectorAll(%s)", Quote(selector)))
+	tab.press(matching(selector))
+}
+
+func (tab *Tab) press(elements string) {
+	tab.t.Helper()
+	tab.clicked = tab.place(elements)
 	tab.mouse(chromedp.MousePressed)
+}
+
+// matching is the list of the elements that match a CSS selector.
+func matching(selector string) string {
+	return fmt.Sprintf("document.querySelectorAll(%s)", Quote(selector))
 }
 
 // Up is the second half of Click: it lets the button go where it was pressed.
