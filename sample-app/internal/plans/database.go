@@ -69,10 +69,7 @@ func OpenDB(url string, connections int) (*DB, error) {
 		c.ParseTime, c.Loc = true, time.UTC
 		c.ReadTimeout, c.WriteTimeout = cmp.Or(c.ReadTimeout, answerTimeout), cmp.Or(c.WriteTimeout, answerTimeout)
 		c.Params["innodb_lock_wait_timeout"] = cmp.Or(c.Params["innodb_lock_wait_timeout"], "10")
-		var connector driver.Connector
-		if connector, err = mysqldriver.NewConnector(c); err == nil {
-			db.addPool(sql.OpenDB(readCommitted{connector}), connections)
-		}
+		err = db.pool(d, connections)
 	case sqlstore.Postgres:
 		set := d.Postgres.RuntimeParams
 		set["lock_timeout"] = cmp.Or(set["lock_timeout"], "10s")
@@ -105,21 +102,28 @@ func OpenDB(url string, connections int) (*DB, error) {
 
 // pool opens a pool of connections.
 func (d *DB) pool(database *sqlopen.Database, connections int) error {
-	pool, err := database.Open()
+	pool, err := open(database)
 	if err != nil {
 		return err
 	}
-	d.addPool(pool, connections)
-	return nil
-}
-
-func (d *DB) addPool(pool *sql.DB, connections int) {
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
 	if d.Dialect != sqlstore.SQLite {
 		pool.SetConnMaxIdleTime(time.Minute)
 	}
 	d.pools = append(d.pools, pool)
+	return nil
+}
+
+func open(database *sqlopen.Database) (*sql.DB, error) {
+	if database.Dialect != sqlstore.MySQL {
+		return database.Open()
+	}
+	connector, err := mysqldriver.NewConnector(database.MySQL)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(readCommitted{connector}), nil
 }
 
 // readCommitted connects to MySQL in sessions that isolate as [isolation] wants it. The driver
